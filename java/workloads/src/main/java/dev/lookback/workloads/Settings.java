@@ -1,0 +1,19 @@
+package dev.lookback.workloads;
+
+/**
+ * What a workload is built from.
+ *
+ * @param small   true for the size that tests use (about a tenth of the default)
+ * @param threads number of client threads, at least 1; 0 means the workload's own default
+ */
+public record Settings(boolean small, int threads) {
+    /** Chooses a size parameter. */
+    public int size(int smallValue, int defaultValue) {
+        return small ? smallValue : defaultValue;
+    }
+
+    /** The number of threads to use for a workload whose own default is {@code preferred}. */
+    public int threadsOr(int preferred) {
+        return threads == 0 ? preferred : threads;
+    }
+}
