@@ -1,0 +1,2 @@
+/** What the shop does, without HTTP and without SQL. */
+package dev.lookback.workloads.shop.service;
