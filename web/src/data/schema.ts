@@ -1,0 +1,94 @@
+// The report's data contract, version 1, as the writing program puts it into the page.
+//
+// Every time is an integer number of nanoseconds relative to the report's base, so that the page never
+// touches wall-clock arithmetic while drawing. This file describes shapes only: what is read from a page or
+// a dropped file passes `parse.ts` first, and nothing else may cast to these types.
+
+/** Nanoseconds relative to the report's base, or a length in nanoseconds. */
+export type Nanos = number;
+/** Index into `ReportData.methods`. */
+export type MethodIndex = number;
+/** Index into `ReportData.threads`. */
+export type ThreadIndex = number;
+
+/** Bits of a slice's `flags`. */
+export const FLAG = {
+  /** The entry was not seen: the call began before the recording reaches back. */
+  cutStart: 1,
+  /** The exit was not seen: still running, or its record was lost. */
+  cutEnd: 2,
+  /** The end follows from a later record, not from an exit of its own. */
+  inferredEnd: 4,
+  /** Left by an exception. */
+  exception: 8,
+  /** A wait point: exact times at both ends. */
+  wait: 16,
+  /** The call that fired the trigger. */
+  trigger: 32,
+} as const;
+
+export interface ReportData {
+  readonly schema: 1;
+  readonly title: string;
+  /** ISO 8601. */
+  readonly created: string;
+  readonly program: string;
+  readonly jvm: string;
+  readonly host: string;
+  /** Wall clock of the base in Unix nanoseconds, decimal; a string because it exceeds 2^53. */
+  readonly base_unix_ns: string;
+  /** Length of a recorder tick in nanoseconds. */
+  readonly tick_ns: Nanos;
+  readonly span: readonly [Nanos, Nanos];
+  readonly trigger: TriggerData | null;
+  readonly summary: readonly string[];
+  readonly methods: readonly MethodData[];
+  readonly threads: readonly ThreadData[];
+  readonly pauses: readonly PauseData[];
+  readonly chain: readonly ChainData[];
+  readonly losses: Readonly<Record<string, number>>;
+  readonly hidden: { readonly slices: number; readonly reason: string } | null;
+}
+
+export interface TriggerData {
+  readonly at: Nanos;
+  readonly rule: string;
+  readonly thread: ThreadIndex;
+  readonly method: MethodIndex;
+  readonly start: Nanos;
+  readonly duration: Nanos;
+  readonly running: boolean;
+}
+
+/** Class name, method name, source file, line (0: unknown). */
+export type MethodData = readonly [string, string, string | null, number];
+
+/** Start, duration, name. */
+export type PauseData = readonly [Nanos, Nanos, string];
+
+/** From, to, records lost, cause. */
+export type GapData = readonly [Nanos, Nanos, number, string];
+
+export interface ThreadData {
+  readonly name: string;
+  readonly id: string;
+  readonly kind: "java" | "gc";
+  /** Delta-coded, ascending; calls that start at the same time are in call order, outer first. */
+  readonly start: readonly number[];
+  readonly dur: readonly number[];
+  readonly method: readonly number[];
+  readonly depth: readonly number[];
+  readonly flags: readonly number[];
+  /** Timing error of start and end, nanoseconds. */
+  readonly err: readonly number[];
+  readonly gaps: readonly GapData[];
+}
+
+export interface ChainData {
+  readonly method: MethodIndex;
+  readonly start: Nanos;
+  readonly total: Nanos;
+  readonly self: Nanos;
+  readonly wait: string | null;
+  readonly depth: number;
+}

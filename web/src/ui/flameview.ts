@@ -1,0 +1,216 @@
+// The flame graph panel: which calls are merged, where the reader has zoomed to, and keys to walk the boxes.
+//
+// The tree follows the visible time of the chart, so it is rebuilt when that comes to rest and not while it
+// moves. The reader's place in the tree is kept over a rebuild by its path of methods.
+import { callTree, pathTo, reversed, type CallTree } from "../model/calltree.ts";
+import type { Model } from "../model/model.ts";
+import { count, duration, percent, plural } from "../time/units.ts";
+import { fit, surface } from "../draw/canvas.ts";
+import { Flame, type FlameFrame } from "../draw/flame.ts";
+import type { State } from "../state.ts";
+import { button, el } from "./dom.ts";
+import type { Tooltip } from "./tooltip.ts";
+
+export class FlameView {
+  readonly element = el("div", { class: "panel-column" });
+  private readonly canvas = el("canvas", { class: "flame", id: "flame", tabindex: "0", role: "img" });
+  private readonly scroller = el("div", { class: "panel-scroll" }, this.canvas);
+  private readonly crumbs = el("nav", { class: "crumbs", "aria-label": "Place in the flame graph" });
+  private readonly readout = el("p", { class: "flame-readout", "aria-live": "polite" });
+  private readonly visibleOnly = el("input", { type: "checkbox", id: "flame-visible" });
+  private readonly oneThread = el("input", { type: "checkbox", id: "flame-thread" });
+  private readonly inverted = el("input", { type: "checkbox", id: "flame-reversed" });
+  private readonly flame: Flame;
+  private tree: CallTree | null = null;
+  private focus = 0;
+  private selected = 0;
+  private hovered = -1;
+  private shown = false;
+
+  constructor(
+    private readonly model: Model,
+    private readonly state: State,
+    private readonly tooltip: Tooltip,
+  ) {
+    this.flame = new Flame(model.names, surface(this.canvas));
+    this.visibleOnly.checked = true;
+    const check = (input: HTMLInputElement, label: string): HTMLElement => {
+      input.addEventListener("change", () => this.rebuild());
+      return el("label", { for: input.id, class: "check" }, input, label);
+    };
+    this.element.append(
+      el("div", { class: "panel-bar" },
+        check(this.visibleOnly, "Only the visible time"),
+        check(this.oneThread, "Only the selected call's thread"),
+        check(this.inverted, "Callers (reversed)"),
+        this.crumbs),
+      this.scroller,
+      this.readout,
+    );
+    this.listen();
+    state.on("theme", () => this.draw());
+    state.on("search", () => this.draw());
+    state.on("selection", () => {
+      if (this.oneThread.checked) this.rebuild();
+    });
+  }
+
+  /** For tests: the tree's size and the zoomed node's name. */
+  describe(): { nodes: number; focus: string; selected: string } {
+    return { nodes: this.tree?.size ?? 0, focus: this.name(this.focus), selected: this.name(this.selected) };
+  }
+
+  setShown(shown: boolean): void {
+    this.shown = shown;
+    if (!shown) return;
+    if (this.tree === null) this.rebuild();
+    else this.draw();
+  }
+
+  viewSettled(): void {
+    if (this.visibleOnly.checked) this.rebuild();
+  }
+
+  resized(): void {
+    this.draw();
+  }
+
+  private rebuild(): void {
+    const path = this.tree === null ? [] : pathTo(this.tree, this.focus).map((n) => this.tree?.method[n] ?? -1);
+    this.tree = null;
+    if (!this.shown) return;
+    // Without a selection "the selected call's thread" is the trigger's, else the first of the chart.
+    const one = this.state.selected?.thread ?? this.model.report.trigger?.thread ?? this.model.order[0];
+    const threads = this.oneThread.checked && one !== undefined ? [this.model.tracks[one]] : this.model.tracks;
+    const range = this.visibleOnly.checked ? this.state.view : null;
+    const forward = callTree(threads, this.model.names.length, range);
+    const tree = this.inverted.checked ? reversed(forward, this.model.names.length) : forward;
+    this.tree = tree;
+    let node = 0;
+    for (const method of path) {
+      const child = tree.children[node].find((c) => tree.method[c] === method);
+      if (child === undefined) break;
+      node = child;
+    }
+    this.focus = this.selected = node;
+    this.hovered = -1;
+    this.draw();
+  }
+
+  private frame(): FlameFrame | null {
+    if (this.tree === null) return null;
+    return { tree: this.tree, focus: this.focus, selected: this.selected, hovered: this.hovered, palette: this.state.palette, mask: this.state.found?.mask ?? null };
+  }
+
+  private draw(): void {
+    const frame = this.frame();
+    if (!this.shown || frame === null) return;
+    const height = Math.max(Flame.height(frame.tree, this.focus), this.scroller.clientHeight - 4);
+    fit(this.flame.surface, this.scroller.clientWidth, height);
+    this.flame.draw(frame);
+    this.update(frame.tree);
+  }
+
+  private name(node: number): string {
+    return node <= 0 || this.tree === null ? "all" : this.model.names[this.tree.method[node]].full;
+  }
+
+  private update(tree: CallTree): void {
+    const path = [0, ...pathTo(tree, this.focus)];
+    this.crumbs.replaceChildren();
+    path.forEach((node, k) => {
+      // Long paths keep their ends: the root to get out, the last few to see where one is.
+      if (path.length > 7 && k > 0 && k < path.length - 5) {
+        if (k === 1) this.crumbs.append(el("span", { class: "muted" }, " › …"));
+        return;
+      }
+      if (k > 0) this.crumbs.append(el("span", { class: "muted" }, " › "));
+      const label = node === 0 ? "all" : this.model.names[tree.method[node]].short;
+      this.crumbs.append(button(label, `Zoom out to ${this.name(node)}`, () => this.zoom(node), "link"));
+    });
+    const node = this.hovered >= 0 ? this.hovered : this.selected;
+    const share = `${percent(tree.total[node], tree.total[0])} of all`;
+    const own = `own ${duration(tree.self[node])}`;
+    this.readout.textContent = tree.total[0] <= 0
+      ? "No calls in this time."
+      : `${this.name(node)} — total ${duration(tree.total[node])} (${share}), ${own}${node === 0 ? "" : `, ${plural(tree.calls[node], "call")}`}`;
+    this.canvas.setAttribute("aria-label", `Flame graph. ${this.readout.textContent} Arrow keys walk, Enter zooms, Escape zooms out.`);
+  }
+
+  private zoom(node: number): void {
+    this.focus = this.selected = node;
+    this.draw();
+    if (this.tree !== null) this.scroller.scrollTop = 0;
+  }
+
+  private listen(): void {
+    const at = (e: MouseEvent): number => {
+      const box = this.canvas.getBoundingClientRect();
+      return this.flame.hit(e.clientX - box.left, e.clientY - box.top);
+    };
+    this.canvas.addEventListener("pointermove", (e) => {
+      const node = at(e);
+      const tree = this.tree;
+      if (node !== this.hovered) {
+        this.hovered = node;
+        this.draw();
+      }
+      if (node < 0 || tree === null) this.tooltip.hide();
+      else {
+        this.tooltip.show({
+          title: this.name(node),
+          facts: [
+            ["Total", `${duration(tree.total[node])}  ${percent(tree.total[node], tree.total[0])}`],
+            ["Own", `${duration(tree.self[node])}  ${percent(tree.self[node], tree.total[0])}`],
+            ...(node === 0 ? [] : [["Calls", count(tree.calls[node])] as const]),
+          ],
+          notes: tree.wait[node] ? ["wait point"] : [],
+        }, e.clientX, e.clientY);
+      }
+    });
+    this.canvas.addEventListener("pointerleave", () => {
+      this.hovered = -1;
+      this.tooltip.hide();
+      this.draw();
+    });
+    this.canvas.addEventListener("click", (e) => {
+      const node = at(e);
+      if (node >= 0) this.zoom(node);
+    });
+    this.canvas.addEventListener("keydown", (e) => {
+      if (this.key(e.key)) {
+        e.preventDefault();
+        e.stopPropagation();
+      }
+    });
+  }
+
+  private key(key: string): boolean {
+    const tree = this.tree;
+    if (tree === null) return false;
+    const go = (node: number | undefined): boolean => {
+      if (node !== undefined && node >= 0) {
+        this.selected = node;
+        this.draw();
+      }
+      return true;
+    };
+    const row = (by: number): boolean => {
+      const nodes = this.flame.row(tree, tree.depth[this.selected]);
+      return go(nodes[nodes.indexOf(this.selected) + by]);
+    };
+    switch (key) {
+      case "ArrowUp": return go(tree.parent[this.selected]);
+      case "ArrowDown": return go(tree.children[this.selected][0]);
+      case "ArrowLeft": return row(-1);
+      case "ArrowRight": return row(1);
+      case "Enter": this.zoom(this.selected); return true;
+      case "Escape":
+      case "Backspace":
+        if (this.focus === 0) return false;
+        this.zoom(Math.max(0, tree.parent[this.focus]));
+        return true;
+      default: return false;
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// The top of the page: what happened, in words, before any picture.
+//
+// Real text in reading order, so that it can be selected, printed and read aloud. The verdict's first sentence is
+// the page's most important line and looks it.
+import { lossLine } from "../model/describe.ts";
+import type { Model } from "../model/model.ts";
+import { duration, plural, wallClock } from "../time/units.ts";
+import { button, el } from "./dom.ts";
+
+export interface HeaderActions {
+  readonly copy: () => void;
+  readonly theme: () => void;
+  readonly help: () => void;
+  readonly trigger: () => void;
+}
+
+export function brand(): HTMLElement {
+  return el("span", { class: "brand", "aria-label": "Lookback" }, el("span", { class: "brand-mark", "aria-hidden": "true" }), "Lookback");
+}
+
+export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
+  const { report } = model;
+  const copy = button("Copy as text", "Copy the finding as text (C)", actions.copy, "button");
+  copy.id = "copy";
+  const bar = el("div", { class: "bar" },
+    brand(),
+    el("h1", {}, report.title),
+    el("div", { class: "bar-actions" },
+      copy,
+      button("Theme", "Switch between light and dark", actions.theme, "button"),
+      button("?", "Keys and gestures (?)", actions.help, "button square"),
+    ),
+  );
+
+  const verdict = el("div", { class: "verdict", id: "verdict" });
+  report.summary.forEach((sentence, i) => verdict.append(el("p", { class: i === 0 ? "headline" : "" }, sentence)));
+  if (report.summary.length === 0) verdict.append(el("p", { class: "headline" }, report.trigger === null ? "A recording made on request; nothing fired." : "A detector fired."));
+  const loss = lossLine(report);
+  verdict.append(el("p", { class: loss.lost ? "loss loss-some" : "loss loss-none", id: "losses" }, el("span", { class: "loss-mark", "aria-hidden": "true" }, loss.lost ? "!" : "✓"), loss.text));
+
+  const facts = el("dl", { class: "facts header-facts" });
+  const fact = (name: string, value: string | Node): void => {
+    facts.append(el("dt", {}, name), el("dd", {}, value));
+  };
+  const trigger = report.trigger;
+  if (trigger !== null) {
+    const name = model.names[trigger.method];
+    const took = `${duration(trigger.duration)}${trigger.running ? " so far, still running" : ""}`;
+    const call = button(`${name.short} — ${took}`, `Zoom to ${name.full} (T)`, actions.trigger, "link");
+    fact("Slow call", call);
+    fact("Thread", report.threads[trigger.thread].name);
+    fact("Rule", el("code", {}, trigger.rule));
+    fact("Fired", `${report.created.slice(0, 10)} ${wallClock(model.base, trigger.at)} UTC`);
+  }
+  fact("Program", report.program);
+  fact("JVM", report.jvm);
+  fact("Machine", report.host);
+  fact("Recorded", `${plural(model.calls, "call")} of ${plural(model.tracks.length, "thread")} in ${duration(report.span[1] - report.span[0])}, tick ${duration(report.tick_ns)}`);
+  return el("header", { class: "top" }, bar, el("div", { class: "finding" }, verdict, facts));
+}
