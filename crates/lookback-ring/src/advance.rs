@@ -1,0 +1,266 @@
+//! The producer's slow path (paper, section 4.2): close what lags, take the next block, make it the
+//! core's current one, skip what a stalled writer holds.
+//!
+//! The constraint: a writer may stop for ever between any two steps, and no other writer may wait
+//! for it; so each step leaves a state that others can finish or step over, and every loop is bounded.
+//!
+//! Where this differs from the paper, and why:
+//! - A skipped block is not marked. Its header then does not hold its position, which tells a reader
+//!   as much; and a mark set late would hit the block's next user, when the sequence has lapped the one
+//!   who skips.
+//! - "The previous round is done" is "Confirmed is full in some earlier round": after a skip the
+//!   round is not the one just before.
+//! - The loop over candidates ends: when all metadata blocks are held, the event is dropped, counted.
+
+use crate::atomics::Ordering;
+use crate::layout::{BLOCK_HEADER, MetadataIndex};
+use crate::losses::Counter;
+use crate::mutant::Mutant;
+use crate::produce::Reservation;
+use crate::word::{RatioPos, Round};
+use crate::{Dropped, Ring};
+
+/// What became of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Take {
+    /// It is ours, with nothing in it but the block header.
+    Taken,
+    /// A writer holds its metadata block.
+    Blocked,
+    /// The sequence has come round and someone newer has the metadata block, or has closed it.
+    Overtaken,
+}
+
+/// After this many skips in a row all metadata is looked at, before more positions are used up.
+const SKIPS_BEFORE_LOOK: u32 = 8;
+/// How often [`Ring::take`] starts again because others changed Confirmed; each time is someone
+/// else's progress.
+const TAKE_TRIES: u32 = 8;
+
+impl Ring {
+    /// Reserves `size` bytes when the core's block, `word` as read last, had no room.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn reserve_slowly(
+        &self,
+        core: usize,
+        mut word: RatioPos,
+        size: u64,
+    ) -> Result<Reservation, Dropped> {
+        let shape = &self.shape;
+        self.close_rest(word);
+        let mut skips = 0;
+        // Twice A: skipping all of A once is the usual end, the rest is for lost races.
+        for _ in 0..2 * shape.active() + 2 {
+            // Relaxed: as in `reserve`.
+            let current = RatioPos(self.core(core).load(Ordering::Relaxed));
+            if current != word {
+                // Another thread of the core has brought a block.
+                word = current;
+                if let Some(reservation) = self.try_reserve(word, size) {
+                    return Ok(reservation);
+                }
+                self.close_rest(word);
+            }
+            let Some(next) = self.next_candidate() else { return Err(Dropped::Exhausted) };
+            match self.take(next) {
+                Take::Taken => {
+                    if let Some(reservation) = self.install(core, word, next).and_then(|()| {
+                        word = next;
+                        self.try_reserve(next, size)
+                    }) {
+                        return Ok(reservation);
+                    }
+                    skips = 0;
+                }
+                Take::Overtaken => self.count(Counter::OvertakenBlocks, 1),
+                Take::Blocked => {
+                    self.count(Counter::SkippedBlocks, 1);
+                    skips += 1;
+                    if u64::from(skips) >= shape.active()
+                        || (skips % SKIPS_BEFORE_LOOK == 0 && !self.any_metadata_free())
+                    {
+                        return Err(Dropped::Blocked);
+                    }
+                }
+            }
+        }
+        Err(Dropped::Contended)
+    }
+
+    /// The next position of the global sequence, or `None` at its end.
+    fn next_candidate(&self) -> Option<RatioPos> {
+        // Relaxed, both: positions only need to be distinct; what they name is guarded by its
+        // metadata. The look keeps the position from running into the ratio.
+        if RatioPos(self.global().load(Ordering::Relaxed)).position() >= self.shape.limit {
+            return None;
+        }
+        let word = RatioPos(self.global().fetch_add(1, Ordering::Relaxed));
+        (word.position() < self.shape.limit).then_some(word)
+    }
+
+    /// Makes `next`, just taken, the core's current block unless the core has got another one
+    /// since it was at `old`; in that case closes `next` and returns `None`.
+    fn install(&self, core: usize, old: RatioPos, next: RatioPos) -> Option<()> {
+        // Relaxed: as in `reserve`, the word only says where to look.
+        let swapped =
+            self.core(core).compare_exchange(old.0, next.0, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if !swapped {
+            self.close_rest(next);
+            self.count(Counter::WastedBlocks, 1);
+        }
+        swapped.then_some(())
+    }
+
+    /// Tries to get the block at `word`'s position for its round. Steps as numbered in the paper's
+    /// figure 9.
+    fn take(&self, word: RatioPos) -> Take {
+        let shape = &self.shape;
+        let position = word.position();
+        let (m, round) = (shape.metadata_of(position), shape.round_of(position));
+        let confirmed = self.confirmed(m);
+        let mut tries = 0;
+        loop {
+            // ORDERING: Acquire; pairs with the Release additions in `confirm`: what is full has been
+            // written, and our stores come after those (I4).
+            let bits = confirmed.load(Ordering::Acquire);
+            let seen = shape.unpack(bits);
+            if seen.round >= round {
+                return Take::Overtaken;
+            }
+            if self.mutated(Mutant::PreviousRoundExact) && seen.round.0 + 1 != round.0 {
+                return Take::Blocked;
+            }
+            tries += 1;
+            if tries > TAKE_TRIES {
+                return Take::Blocked;
+            }
+            if seen.pos < shape.block_size {
+                // Steps 2 and 3: close the lagging block; if that did not finish it, skip.
+                if self.close(m, seen.round, shape.ratio_of(word)) {
+                    self.count(Counter::ClosedBlocks, 1);
+                }
+                // Relaxed: only whether to start again, which loads with Acquire.
+                let again = shape.unpack(confirmed.load(Ordering::Relaxed));
+                if again.round == seen.round && again.pos < shape.block_size {
+                    if !self.mutated(Mutant::NotSkipped) {
+                        return Take::Blocked;
+                    }
+                } else {
+                    continue;
+                }
+            }
+            // Step 4: lock the metadata block for our round.
+            // ORDERING: AcqRel. Acquire as for the load above, whose value it confirms. Release is
+            // not needed for that (the addition chain goes on through any read-modify-write); it
+            // lets a closer that sees our round come after what we have seen.
+            if confirmed
+                .compare_exchange(bits, shape.pack(round, 0), Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+            {
+                break;
+            }
+        }
+        // Step 5: the block header. The BLOCK_HEADER bytes that only we confirm hold the block.
+        let block = shape.block_of(m, round, shape.ratio_of(word));
+        if let Some(head) = self.data(block, 0, BLOCK_HEADER).first() {
+            // Relaxed: published by the exchange of Allocated or by the confirmation below. No fence
+            // before it, as before other data: a reader that copied the new position sees it again
+            // when it looks at this very word after the copy.
+            head.store(position, Ordering::Relaxed);
+        }
+        // Step 6: open the block to its core. Relaxed load: the exchange decides.
+        let allocated = self.allocated(m);
+        let mut bits = allocated.load(Ordering::Relaxed);
+        let opened = loop {
+            // Fails only when a late addition overshoots the full old round (at most once a
+            // writer) or when the block was closed.
+            if shape.unpack(bits).round >= round {
+                break false;
+            }
+            // ORDERING: Release; pairs with the Acquire addition in `try_reserve` (I4).
+            match allocated.compare_exchange(
+                bits,
+                shape.pack(round, BLOCK_HEADER),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break true,
+                Err(now) => bits = now,
+            }
+        };
+        // Step 7: unlock. Also when it was closed meanwhile: the closer has left this part to us.
+        if opened || !self.mutated(Mutant::HeaderConfirmedByCloser) {
+            self.confirm(m, BLOCK_HEADER);
+        }
+        if opened { Take::Taken } else { Take::Overtaken }
+    }
+
+    /// Closes the rest of the block `word` names, if that is still the metadata block's current one.
+    fn close_rest(&self, word: RatioPos) {
+        let (m, round) = (self.shape.metadata_of(word.position()), self.shape.round_of(word.position()));
+        // Relaxed: the exchange in `close` decides. A block not yet opened is none of ours.
+        if self.shape.unpack(self.allocated(m).load(Ordering::Relaxed)).round == round {
+            self.close(m, round, self.shape.ratio_of(word));
+        }
+    }
+
+    /// Reserves all that is left of the metadata block's block in `round` and makes it filler. When
+    /// the block is only being prepared (step 4 done, 6 not), that is all but its header, which its
+    /// preparer confirms: so the block cannot be reused under its late store. Returns
+    /// whether there was anything to close.
+    ///
+    /// `round` was read from Confirmed or Allocated, so Confirmed has reached it.
+    fn close(&self, m: MetadataIndex, round: Round, ratio: u64) -> bool {
+        let shape = &self.shape;
+        let allocated = self.allocated(m);
+        // Relaxed: the exchange decides.
+        let mut bits = allocated.load(Ordering::Relaxed);
+        loop {
+            let seen = shape.unpack(bits);
+            if seen.round > round || (seen.round == round && seen.pos >= shape.block_size) {
+                return false;
+            }
+            let fresh = seen.round < round;
+            let from = match fresh {
+                true if self.mutated(Mutant::HeaderConfirmedByCloser) => 0,
+                true => BLOCK_HEADER,
+                false => seen.pos,
+            };
+            // ORDERING: Acquire; as the addition in `try_reserve`: our filler comes after the
+            // stores of the block's earlier users. If the block is only being prepared, the
+            // caller's Acquire of Confirmed has seen to that.
+            match allocated.compare_exchange_weak(
+                bits,
+                shape.pack(round, shape.block_size),
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => {
+                    self.fill_closed(m, round, ratio, from);
+                    return true;
+                }
+                Err(now) => bits = now,
+            }
+        }
+    }
+
+    fn fill_closed(&self, m: MetadataIndex, round: Round, ratio: u64, from: u64) {
+        let block = self.shape.block_of(m, round, ratio);
+        match from {
+            // Only the mutant: the filler may not lie on the header.
+            0 => self.confirm(m, self.shape.block_size),
+            _ => self.fill(m, round, block, from),
+        }
+    }
+
+    /// Whether some metadata block could be taken, as far as a look without effect can tell.
+    fn any_metadata_free(&self) -> bool {
+        (0..self.shape.active()).map(MetadataIndex).any(|m| {
+            // Relaxed, both: an estimate; wrong either way costs a dropped event or some positions.
+            let confirmed = self.shape.unpack(self.confirmed(m).load(Ordering::Relaxed));
+            let allocated = self.shape.unpack(self.allocated(m).load(Ordering::Relaxed));
+            confirmed.round == allocated.round && confirmed.pos >= self.shape.filled(allocated)
+        })
+    }
+}

@@ -1,0 +1,296 @@
+//! The speculative consumer (paper, section 4.3): copies blocks while producers go on, and throws
+//! a copy away when the block was overtaken meanwhile.
+//!
+//! The constraint: producers never notice a reader. It writes nothing to the area; in particular,
+//! unlike the paper's consumer, it does not close a block in use: a snapshot must not cost the
+//! program its half-filled blocks. Such a block is delivered as it is and again next time.
+
+use crate::Ring;
+use crate::atomics::{AtomicU64, Ordering, fence};
+use crate::copy::load;
+use crate::entry::{Block, Header, State};
+use crate::layout::{BLOCK_HEADER, BlockIndex, ENTRY_HEADER, MetadataIndex};
+use crate::mutant::Mutant;
+use crate::word::{Position, RatioPos, RoundPos};
+
+/// How a snapshot ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SnapshotEnd {
+    /// Where to go on: the first position that was not complete. What was delivered from there on
+    /// will be delivered again; replace by position.
+    pub next: Position,
+    /// Blocks delivered.
+    pub delivered: u64,
+    /// Of these, the ones not yet complete.
+    pub incomplete: u64,
+    /// What was not delivered.
+    pub lost: Lost,
+}
+
+/// Positions from `from` on that were not delivered, or not whole, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lost {
+    /// Their data block has been reused since, or was before the snapshot came to it; skipped
+    /// positions that are older than the ring count here too.
+    pub overwritten: u64,
+    /// Never filled: a stalled writer held the metadata block.
+    pub skipped: u64,
+    /// Handed out, but not begun yet (or skipped; that cannot be told yet).
+    pub pending: u64,
+    /// Not readable now because a writer had not confirmed. Never in [`Ring::salvage`].
+    pub busy: u64,
+    /// Entries left out because they were never finished. Only in [`Ring::salvage`].
+    pub unfinished_entries: u64,
+    /// Bytes at the end of blocks that cannot be read because an unfinished entry hides how long it
+    /// is. Only in [`Ring::salvage`].
+    pub unreadable_bytes: u64,
+}
+
+/// What the visit of a position found.
+enum Visit {
+    /// It is in the buffer: so many bytes, complete or not.
+    Copied {
+        bytes: usize,
+        complete: bool,
+    },
+    Overwritten,
+    Skipped,
+    Pending,
+    Busy,
+}
+
+/// What to do with a block that has unconfirmed entries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unconfirmed {
+    /// The paper's rule: such a block cannot be read.
+    Leave,
+    /// Deliver what is committed.
+    Salvage,
+}
+
+/// How often a block with unconfirmed entries is looked at before it counts as busy. A running
+/// writer confirms within a few hundred ns; a preempted one takes ms, for which nobody waits.
+const BUSY_LOOKS: u32 = if cfg!(loom) { 1 } else { 100 };
+
+impl Ring {
+    /// Delivers copies of all blocks retained from `from` on, oldest first, without stopping or
+    /// slowing the producers. A block is delivered whole, as far as it is filled, or not at all.
+    ///
+    /// Allocates (a block, and a list when `from` is further back than the ring is long).
+    pub fn snapshot(&self, from: Position, out: &mut dyn FnMut(Block<'_>)) -> SnapshotEnd {
+        self.collect(from, Unconfirmed::Leave, out)
+    }
+
+    /// As [`Ring::snapshot`], but blocks with unconfirmed entries are delivered too, without
+    /// these entries: for after the death of the writers, when nobody will confirm any more. A
+    /// writer that died before it wrote how long its entry is hides what follows in that block
+    /// ([`Lost::unreadable_bytes`]). It is also safe while writers live.
+    pub fn salvage(&self, from: Position, out: &mut dyn FnMut(Block<'_>)) -> SnapshotEnd {
+        self.collect(from, Unconfirmed::Salvage, out)
+    }
+
+    fn collect(&self, from: Position, mode: Unconfirmed, out: &mut dyn FnMut(Block<'_>)) -> SnapshotEnd {
+        // Relaxed: only where to look; each block is guarded by its metadata.
+        let end = RatioPos(self.global().load(Ordering::Relaxed)).position();
+        let first = from.0.max(self.shape.active());
+        let window = first.max(end.saturating_sub(self.shape.blocks()));
+        let mut result = SnapshotEnd { next: Position(end.max(from.0)), ..SnapshotEnd::default() };
+        let mut buffer = vec![0u8; self.shape.block_size as usize];
+        let mut visit = |position: u64, result: &mut SnapshotEnd| {
+            let (mut open, lost) = (false, &mut result.lost);
+            match self.visit(position, mode, &mut buffer, lost) {
+                Visit::Copied { bytes, complete } => {
+                    result.delivered += 1;
+                    result.incomplete += u64::from(!complete);
+                    open = !complete;
+                    let round = self.shape.round_of(position);
+                    out(Block { position: Position(position), bytes: &buffer[..bytes], complete, round });
+                }
+                Visit::Overwritten => lost.overwritten += 1,
+                Visit::Skipped => lost.skipped += 1,
+                Visit::Pending => (open, lost.pending) = (true, lost.pending + 1),
+                Visit::Busy => (open, lost.busy) = (true, lost.busy + 1),
+            }
+            if open {
+                result.next = result.next.min(Position(position));
+            }
+        };
+        if window > first {
+            // Older than one length of the ring, yet still there because their successors were
+            // skipped.
+            let older = self.positions_in(first, window);
+            result.lost.overwritten = window - first - older.len() as u64;
+            for position in older {
+                visit(position, &mut result);
+            }
+        }
+        for position in window..end {
+            visit(position, &mut result);
+        }
+        result
+    }
+
+    /// The positions from `first` to below `end` that some data block's header names, ascending.
+    fn positions_in(&self, first: u64, end: u64) -> Vec<u64> {
+        let named = (0..self.shape.blocks()).map(BlockIndex).filter_map(|index| {
+            let position = self.header_of(index)?;
+            ((first..end).contains(&position) && self.block_at(position) == index).then_some(position)
+        });
+        let mut positions: Vec<u64> = named.collect();
+        positions.sort_unstable();
+        positions
+    }
+
+    fn block_at(&self, position: u64) -> BlockIndex {
+        // Relaxed: the ratio does not change.
+        let ratio = self.shape.ratio_of(RatioPos(self.global().load(Ordering::Relaxed)));
+        self.shape.block_of(self.shape.metadata_of(position), self.shape.round_of(position), ratio)
+    }
+
+    fn header_of(&self, block: BlockIndex) -> Option<u64> {
+        // Relaxed: what it says is checked against the metadata.
+        self.data(block, 0, BLOCK_HEADER).first().map(|head| head.load(Ordering::Relaxed))
+    }
+
+    /// Copies the block at `position` into `buffer`, if it can be read.
+    fn visit(&self, position: u64, mode: Unconfirmed, buffer: &mut [u8], lost: &mut Lost) -> Visit {
+        let shape = &self.shape;
+        let (m, round) = (shape.metadata_of(position), shape.round_of(position));
+        let block = self.block_at(position);
+        for look in 0..=BUSY_LOOKS {
+            let confirmed = self.confirmed_now(m);
+            if confirmed.round < round {
+                return Visit::Pending;
+            }
+            if confirmed.round > round {
+                // The metadata block has moved on: the block was completed, or never taken.
+                let bytes = shape.block_size;
+                return self.copy_whole(m, block, position, bytes, true, buffer);
+            }
+            // Allocated after Confirmed: if they are equal, both were at the first load, because
+            // Confirmed never exceeds Allocated.
+            // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`: if
+            // it is in our round, the block header is written.
+            let allocated = shape.unpack(self.allocated(m).load(Ordering::Acquire));
+            if allocated.round < round {
+                return Visit::Pending;
+            }
+            if allocated.round > round {
+                continue;
+            }
+            let filled = shape.filled(allocated) & !7;
+            if confirmed.pos == filled {
+                return self.copy_whole(m, block, position, filled, filled == shape.block_size, buffer);
+            }
+            if look == BUSY_LOOKS && mode == Unconfirmed::Salvage {
+                return self.copy_committed(m, block, position, filled, buffer, lost);
+            }
+            core::hint::spin_loop();
+        }
+        Visit::Busy
+    }
+
+    fn confirmed_now(&self, m: MetadataIndex) -> RoundPos {
+        // ORDERING: Acquire; pairs with the Release additions in `confirm`: what is confirmed is
+        // written (I5).
+        self.shape.unpack(self.confirmed(m).load(Ordering::Acquire))
+    }
+
+    /// Whether the data block has been (or is being) reused since it held `position`. To be asked
+    /// after the copy.
+    ///
+    /// A round that uses the same data block first shows in Confirmed and then, before Confirmed
+    /// leaves it, in the block header. The number of rounds alone would not tell: some are skipped.
+    fn reused(&self, m: MetadataIndex, block: BlockIndex, position: u64) -> bool {
+        if self.mutated(Mutant::NotRechecked) {
+            return false;
+        }
+        if !self.mutated(Mutant::ReaderFenceMissing) {
+            // ORDERING: Acquire fence; pairs with the Release fences of the writers: if a load before
+            // it saw a store of a later round, the loads after it see that the round has begun (I6).
+            fence(Ordering::Acquire);
+        }
+        // Acquire inside: if Confirmed has left a later round, that round's header is seen below.
+        let confirmed = self.confirmed_now(m).round.0;
+        let since = confirmed.saturating_sub(self.shape.round_of(position).0);
+        (since > 0 && since % self.shape.ratio == 0) || self.header_of(block) != Some(position)
+    }
+
+    /// Copies the first `bytes` bytes of a block, all confirmed.
+    fn copy_whole(
+        &self,
+        m: MetadataIndex,
+        block: BlockIndex,
+        position: u64,
+        bytes: u64,
+        complete: bool,
+        buffer: &mut [u8],
+    ) -> Visit {
+        match self.header_of(block) {
+            Some(head) if head == position => {}
+            Some(head) if head < position => return Visit::Skipped,
+            _ => return Visit::Overwritten,
+        }
+        load(self.data(block, 0, bytes), &mut buffer[..bytes as usize]);
+        match self.reused(m, block, position) {
+            true => Visit::Overwritten,
+            false => Visit::Copied { bytes: bytes as usize, complete },
+        }
+    }
+
+    /// Copies the committed entries of a block's first `bytes` bytes; what is not committed becomes
+    /// filler in the copy.
+    fn copy_committed(
+        &self,
+        m: MetadataIndex,
+        block: BlockIndex,
+        position: u64,
+        bytes: u64,
+        buffer: &mut [u8],
+        lost: &mut Lost,
+    ) -> Visit {
+        if self.header_of(block) != Some(position) {
+            return Visit::Pending;
+        }
+        let round = self.shape.round_of(position);
+        let buffer = &mut buffer[..bytes.max(BLOCK_HEADER) as usize];
+        buffer[..8].copy_from_slice(&position.to_le_bytes());
+        let mut at = BLOCK_HEADER;
+        let (mut unfinished, mut unreadable) = (0, 0);
+        while at < bytes {
+            let words: &[AtomicU64] = self.data(block, at, bytes);
+            // ORDERING: Acquire; pairs with the Release of the header in `commit`: the payload of
+            // a committed entry is written.
+            let word = words.first().map_or(0, |head| head.load(Ordering::Acquire));
+            let header = Header::unpack(word, round).filter(|header| at + header.size() <= bytes);
+            let (header, word) = match header {
+                Some(header @ Header { state: State::Committed | State::Filler, .. }) => (header, word),
+                Some(header) => {
+                    unfinished += 1;
+                    let filler = Header { state: State::Filler, ..header };
+                    (filler, filler.pack(round))
+                }
+                None => {
+                    unreadable = bytes - at;
+                    let length = unreadable - ENTRY_HEADER;
+                    let filler = Header { state: State::Filler, kind: 0, length };
+                    (filler, filler.pack(round))
+                }
+            };
+            let (start, stop) = (at as usize, (at + header.size()) as usize);
+            if header.state == State::Committed {
+                load(&words[..(stop - start) / 8], &mut buffer[start..stop]);
+            }
+            buffer[start..start + 8].copy_from_slice(&word.to_le_bytes());
+            at = stop as u64;
+        }
+        if self.reused(m, block, position) {
+            return Visit::Overwritten;
+        }
+        lost.unfinished_entries += unfinished;
+        lost.unreadable_bytes += unreadable;
+        Visit::Copied { bytes: buffer.len(), complete: false }
+    }
+}

@@ -1,0 +1,28 @@
+//! Deliberate faults for the model checker: each takes away one ordering or one check, and a model
+//! in `tests/loom.rs` must reject it. Outside of loom they fold to nothing.
+
+/// One fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(loom), allow(unreachable_pub, reason = "public for the models only"))]
+pub enum Mutant {
+    /// The code as it ships.
+    None,
+    /// An addition to Allocated that lands in a newer round is taken for one in the expected round.
+    LandingIgnored,
+    /// The space of such an addition is not used (and so never confirmed).
+    LandingAbandoned,
+    /// A metadata block is taken over although its writers have not confirmed.
+    NotSkipped,
+    /// "The previous round is done" is `== round - 1` instead of `< round`.
+    PreviousRoundExact,
+    /// The one who closes a block also confirms the block header of the one preparing it.
+    HeaderConfirmedByCloser,
+    /// Confirmation is Relaxed instead of Release.
+    ConfirmRelaxed,
+    /// The reader does not look again after the copy.
+    NotRechecked,
+    /// The reader's fence between the copy and the second look is missing.
+    ReaderFenceMissing,
+    /// The writer's fence between the addition to Allocated and the payload is missing.
+    WriterFenceMissing,
+}

@@ -1,0 +1,196 @@
+//! The producer's fast path (paper, section 4.1): allocate, write, confirm within a block.
+//!
+//! The constraint: [`Ring::write`] runs inside somebody else's program. It never blocks, never
+//! allocates, never makes a system call (but for the fallback of the CPU number) and calls
+//! into nothing. What does not fit the fast path is in `advance.rs`.
+
+use crate::atomics::{Ordering, fence};
+use crate::copy::store_parts;
+use crate::entry::{Header, State, entry_size};
+use crate::layout::{BlockIndex, MetadataIndex};
+use crate::losses::Counter;
+use crate::mutant::Mutant;
+use crate::word::{RatioPos, Round};
+use crate::{Dropped, Ring};
+
+/// Space allocated and not yet confirmed: as long as it exists, the block stays what it is (I3).
+/// Dropping it without confirming is what a thread that dies in `write` does.
+#[derive(Debug)]
+#[cfg_attr(not(loom), allow(unreachable_pub, reason = "public for the models only"))]
+pub struct Reservation {
+    pub(crate) metadata: MetadataIndex,
+    pub(crate) round: Round,
+    pub(crate) block: BlockIndex,
+    /// Byte offset in the block.
+    pub(crate) offset: u64,
+    /// Bytes, header included.
+    pub(crate) size: u64,
+}
+
+impl Ring {
+    /// Records one event whose payload is `parts`, joined, on the current core's block.
+    ///
+    /// Wait-free: one addition to Allocated, the copy, one addition to Confirmed; when the block is
+    /// full, a bounded number of attempts at a new one.
+    ///
+    /// # Errors
+    /// [`Dropped`], when the event was not recorded; it has been counted in [`Ring::losses`].
+    #[inline]
+    pub fn write(&self, kind: u16, parts: &[&[u8]]) -> Result<(), Dropped> {
+        self.write_on(self.current_core(), kind, parts)
+    }
+
+    /// As [`Ring::write`], on the block of `core` (taken modulo the number of cores), wherever the
+    /// thread runs: for tests and for callers that know better than the scheduler.
+    ///
+    /// # Errors
+    /// As [`Ring::write`].
+    #[inline]
+    pub fn write_on(&self, core: usize, kind: u16, parts: &[&[u8]]) -> Result<(), Dropped> {
+        let length = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
+        let reservation = self.reserve(core, length)?;
+        self.commit(reservation, kind, length, parts);
+        Ok(())
+    }
+
+    /// Takes space for a payload of `length` bytes.
+    #[inline]
+    pub(crate) fn reserve(&self, core: usize, length: usize) -> Result<Reservation, Dropped> {
+        if length > self.max_payload() {
+            return Err(self.drop_event(Dropped::TooLarge, length));
+        }
+        let core = self.core_index(core);
+        let size = entry_size(length as u64);
+        // Relaxed: the word only says where to look; the metadata word says what is there.
+        let word = RatioPos(self.core(core).load(Ordering::Relaxed));
+        match self.try_reserve(word, size) {
+            Some(reservation) => Ok(reservation),
+            None => self.reserve_slowly(core, word, size).map_err(|cause| self.drop_event(cause, length)),
+        }
+    }
+
+    /// Allocates `size` bytes in the block that `word` names, if it is current and has room.
+    #[inline]
+    pub(crate) fn try_reserve(&self, word: RatioPos, size: u64) -> Option<Reservation> {
+        let shape = &self.shape;
+        let position = word.position();
+        let (metadata, round) = (shape.metadata_of(position), shape.round_of(position));
+        let allocated = self.allocated(metadata);
+        // Relaxed: a look that keeps Pos from overshooting without bound; the addition decides.
+        let seen = shape.unpack(allocated.load(Ordering::Relaxed));
+        if seen.round != round || seen.pos + size > shape.block_size {
+            return None;
+        }
+        // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`, by which the
+        // block's new user has come after all its earlier users (I4). Without it this thread's
+        // stores could be ordered before theirs.
+        let got = shape.unpack(allocated.fetch_add(size, Ordering::Acquire));
+        if got.pos + size <= shape.block_size && (got.round == round || self.mutated(Mutant::LandingIgnored))
+        {
+            let block = shape.block_of(metadata, round, shape.ratio_of(word));
+            return Some(Reservation { metadata, round, block, offset: got.pos, size });
+        }
+        self.landed_elsewhere(metadata, got.round, got.pos, size)
+    }
+
+    /// The addition to Allocated met less room than the look had seen, or a newer round of the
+    /// metadata block (the paper does not mention it). In the latter case the space is as
+    /// legitimately reserved as any other, in the block of that round.
+    #[cold]
+    #[inline(never)]
+    fn landed_elsewhere(
+        &self,
+        metadata: MetadataIndex,
+        round: Round,
+        pos: u64,
+        size: u64,
+    ) -> Option<Reservation> {
+        // Relaxed: the ratio does not change.
+        let ratio = self.shape.ratio_of(RatioPos(self.global().load(Ordering::Relaxed)));
+        let block = self.shape.block_of(metadata, round, ratio);
+        if pos + size <= self.shape.block_size {
+            if self.mutated(Mutant::LandingAbandoned) {
+                return None;
+            }
+            return Some(Reservation { metadata, round, block, offset: pos, size });
+        }
+        if pos < self.shape.block_size {
+            // The rest of the block is ours, but too small: make it filler.
+            self.fill(metadata, round, block, pos);
+        }
+        None
+    }
+
+    /// Writes the entry and confirms it.
+    #[inline]
+    pub(crate) fn commit(&self, reservation: Reservation, kind: u16, length: usize, parts: &[&[u8]]) {
+        let Reservation { metadata, round, block, offset, size } = reservation;
+        let words = self.data(block, offset, offset + size);
+        let header = |state| Header { state, kind, length: length as u64 }.pack(round);
+        self.writer_fence();
+        if let Some((head, payload)) = words.split_first() {
+            // Relaxed: tells a reader after this writer's death how much to leave out; if it is
+            // not seen, the reader stops here.
+            head.store(header(State::Reserved), Ordering::Relaxed);
+            store_parts(payload, parts);
+            // ORDERING: Release; pairs with the Acquire of headers in `salvage`, which reads
+            // blocks with unconfirmed entries: a committed header comes with its payload.
+            head.store(header(State::Committed), Ordering::Release);
+        }
+        self.confirm(metadata, size);
+    }
+
+    /// Counts `size` bytes as written, which gives the reservation back.
+    #[inline]
+    pub(crate) fn confirm(&self, metadata: MetadataIndex, size: u64) {
+        // ORDERING: Release; pairs with the Acquire of Confirmed in `take` (the next user of
+        // the block comes after this one, I4) and in the consumer (a confirmed entry is whole, I5).
+        // As every change of Confirmed is a read-modify-write, one Acquire meets all of them.
+        let order = match self.mutated(Mutant::ConfirmRelaxed) {
+            false => Ordering::Release,
+            true => Ordering::Relaxed,
+        };
+        self.confirmed(metadata).fetch_add(size, order);
+    }
+
+    /// Comes after taking a reservation and before the first store to its data.
+    #[inline]
+    pub(crate) fn writer_fence(&self) {
+        if !self.mutated(Mutant::WriterFenceMissing) {
+            // ORDERING: Release fence; pairs with the consumer's Acquire fence between its copy and
+            // its second look at Confirmed: who sees a store of this round also sees that the
+            // round has begun (I6). A Release on the addition would order earlier stores only.
+            fence(Ordering::Release);
+        }
+    }
+
+    /// Makes the rest of a block, from `pos` on, filler and confirms it. The caller has reserved it.
+    pub(crate) fn fill(&self, metadata: MetadataIndex, round: Round, block: BlockIndex, pos: u64) {
+        let size = self.shape.block_size.saturating_sub(pos);
+        self.writer_fence();
+        if let Some(head) = self.data(block, pos & !7, self.shape.block_size).first() {
+            let header = Header { state: State::Filler, kind: 0, length: size.saturating_sub(8) };
+            // ORDERING: Release, as in `commit`, though filler has no payload: for uniformity.
+            head.store(header.pack(round), Ordering::Release);
+        }
+        self.count(Counter::FillerBytes, size);
+        self.confirm(metadata, size);
+    }
+
+    /// Counts an event that is not recorded.
+    #[cold]
+    #[inline(never)]
+    fn drop_event(&self, cause: Dropped, length: usize) -> Dropped {
+        self.count(
+            match cause {
+                Dropped::Blocked => Counter::DroppedBlocked,
+                Dropped::Contended => Counter::DroppedContended,
+                Dropped::TooLarge => Counter::DroppedTooLarge,
+                Dropped::Exhausted => Counter::DroppedExhausted,
+            },
+            1,
+        );
+        self.count(Counter::DroppedBytes, length as u64);
+        cause
+    }
+}

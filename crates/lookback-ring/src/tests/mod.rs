@@ -1,0 +1,10 @@
+//! Tests of the ring in one process, by subject. They may use private parts of the crate, to stop a
+//! writer between its steps; what needs no such thing goes through the public functions.
+
+mod damaged;
+mod geometry;
+mod killed;
+mod retained;
+mod stalled;
+mod support;
+mod threads;

@@ -1,0 +1,56 @@
+//! The packed words of the area and their fields.
+//!
+//! The constraint: each is changed by one atomic operation, so everything that must change together
+//! sits in one word. Nothing here knows where the words are.
+
+use core::fmt;
+
+/// A block's place in the one sequence of all blocks ever handed out, by all cores. It grows by one
+/// with each block and is never reused; the first one is A (the number of metadata blocks).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(pub u64);
+
+impl Position {
+    /// Before every block.
+    pub const START: Position = Position(0);
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How often a metadata block has been used (the paper's Rnd): position / A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Round(pub(crate) u64);
+
+/// Allocated or Confirmed of a metadata block, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RoundPos {
+    pub(crate) round: Round,
+    /// Bytes allocated or confirmed; Allocated may overshoot the block.
+    pub(crate) pos: u64,
+}
+
+/// `ratio_and_pos`: N/A in the upper 16 bits, a position in the lower 48.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RatioPos(pub(crate) u64);
+
+impl RatioPos {
+    pub(crate) const POSITION_BITS: u32 = 48;
+
+    pub(crate) fn new(ratio: u64, position: u64) -> RatioPos {
+        RatioPos((ratio << Self::POSITION_BITS) | position)
+    }
+
+    #[inline]
+    pub(crate) fn ratio(self) -> u64 {
+        self.0 >> Self::POSITION_BITS
+    }
+
+    #[inline]
+    pub(crate) fn position(self) -> u64 {
+        self.0 & ((1 << Self::POSITION_BITS) - 1)
+    }
+}
