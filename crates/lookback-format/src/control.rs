@@ -1,0 +1,139 @@
+//! The control protocol: one JSON object a line, a request and its answer, over a Unix socket.
+//!
+//! The constraint that shaped it: it must be usable by a shell, checked strictly (unknown commands and
+//! fields are errors, not guesses), and change nothing when a request is bad.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The most bytes that a request or an answer may have.
+pub const MOST_BYTES: usize = 1 << 20;
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "cmd", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// How tracing goes.
+    Status,
+    /// Write an incident now.
+    Dump {
+        /// Where; the agent's configured pattern when absent. An absolute path.
+        #[serde(default)]
+        file: Option<PathBuf>,
+        /// Whether a file that is there may be replaced.
+        #[serde(default)]
+        force: bool,
+    },
+    /// Stop tracing until [`Request::Start`].
+    Stop,
+    /// Go on tracing.
+    Start,
+}
+
+/// What the agent answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+pub enum Answer {
+    /// To [`Request::Status`].
+    Status(Box<Status>),
+    /// The incident was written.
+    Dumped {
+        /// Where.
+        file: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// Done.
+    Done {
+        /// In words.
+        message: String,
+    },
+    /// Not done, and nothing was changed.
+    Error {
+        /// What failed and why.
+        message: String,
+        /// What to try; may be empty.
+        hint: String,
+    },
+}
+
+/// How tracing goes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Version of the agent.
+    pub lookback: String,
+    /// The process.
+    pub pid: u32,
+    /// Main class or jar.
+    pub program: String,
+    /// Name and version of the VM.
+    pub jvm: String,
+    /// Whether tracing is on.
+    pub tracing: bool,
+    /// Seconds since the agent began.
+    pub uptime_seconds: f64,
+    /// The region file.
+    pub region: PathBuf,
+    /// Bytes of the ring.
+    pub ring_bytes: u64,
+    /// How far back the ring reaches, seconds, estimated from the rate of the last seconds.
+    pub reach_seconds: f64,
+    /// Records a second over the last seconds.
+    pub records_per_second: f64,
+    /// Classes and methods seen, rewritten, left alone; by name.
+    pub classes: BTreeMap<String, u64>,
+    /// Threads traced now.
+    pub threads: u32,
+    /// Losses by cause.
+    pub losses: BTreeMap<String, u64>,
+    /// The detectors' rules and how often each fired.
+    pub rules: Vec<(String, u64)>,
+    /// Incidents written, newest last.
+    pub incidents: Vec<PathBuf>,
+    /// The options in force, as `key=value`.
+    pub options: Vec<String>,
+}
+
+/// The directory for sockets and region files of a user: `$XDG_RUNTIME_DIR/lookback` when there is a
+/// runtime directory, else `lookback-UID` in `tmp`. It must have mode 0700 and belong to the user.
+#[must_use]
+pub fn runtime_dir(xdg_runtime_dir: Option<&Path>, tmp: &Path, uid: u32) -> PathBuf {
+    match xdg_runtime_dir {
+        Some(dir) if dir.is_absolute() => dir.join("lookback"),
+        _ => tmp.join(format!("lookback-{uid}")),
+    }
+}
+
+/// The control socket of a process in `dir`.
+#[must_use]
+pub fn socket_path(dir: &Path, pid: u32) -> PathBuf {
+    dir.join(format!("{pid}.sock"))
+}
+
+/// The region file of a process in `dir`.
+#[must_use]
+pub fn region_path(dir: &Path, pid: u32) -> PathBuf {
+    dir.join(format!("{pid}.region"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_checked_strictly() {
+        let ok: Request = serde_json::from_str(r#"{"cmd":"dump","file":"/x/y.lkb"}"#).unwrap();
+        assert_eq!(ok, Request::Dump { file: Some("/x/y.lkb".into()), force: false });
+        for bad in [r#"{"cmd":"format-disk"}"#, r#"{"cmd":"dump","fiel":"/x"}"#, "[]", ""] {
+            assert!(serde_json::from_str::<Request>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_relative_runtime_directory_is_not_trusted() {
+        let tmp = Path::new("/tmp");
+        assert_eq!(runtime_dir(Some(Path::new("x")), tmp, 5), Path::new("/tmp/lookback-5"));
+        assert_eq!(runtime_dir(Some(Path::new("/run/user/5")), tmp, 5), Path::new("/run/user/5/lookback"));
+    }
+}

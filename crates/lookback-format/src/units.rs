@@ -1,0 +1,51 @@
+//! Newtypes for the units and indices that cross a boundary.
+//!
+//! A bare integer tells neither its unit nor its origin; these do. They must stay plain data.
+
+use serde::{Deserialize, Serialize};
+
+/// A point in time or a duration, nanoseconds of `CLOCK_MONOTONIC` of the traced machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// The time that passed since `earlier`; zero when `earlier` is later.
+    #[must_use]
+    pub const fn since(self, earlier: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+
+    /// This time moved by `by` nanoseconds, saturating.
+    #[must_use]
+    pub const fn plus(self, by: u64) -> Nanos {
+        Nanos(self.0.saturating_add(by))
+    }
+
+    /// Milliseconds, for people.
+    #[must_use]
+    pub fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+/// Identifies a traced method within one recording: 1 to 2^30 - 1. Zero never occurs, so that a zero slot
+/// means "not written yet".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MethodId(pub u32);
+
+impl MethodId {
+    /// The largest identifier that a slot can carry.
+    pub const MAX: u32 = (1 << 30) - 1;
+}
+
+/// Identifies a thread within one recording. Never reused, unlike the operating system's thread ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ThreadKey(pub u32);
+
+/// Counts a thread's chunks from 0; a hole in the sequence is a known gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seq(pub u32);
