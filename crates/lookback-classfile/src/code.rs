@@ -80,7 +80,7 @@ pub(crate) struct Request<'a> {
     pub(crate) pool: Pool<'a>,
     /// Major version of the class.
     pub(crate) major: u16,
-    /// A constructor of a class that has a super class.
+    /// A constructor of a class that has a super class; `Object`'s own is left alone.
     pub(crate) calls_super: bool,
     pub(crate) trace: TraceCode,
 }

@@ -29,12 +29,17 @@ pub enum SkipReason {
     ConstructorFlow,
     /// `max_stack` would pass 65535.
     StackTooDeep,
+    /// HotSpot gives the method's code a meaning of its own. `finalize()` without a body: with any
+    /// instruction in it every object of the class is queued for finalization, and from
+    /// `java/lang/Object` every object there is. `Object.<init>`: its return registers finalizers,
+    /// and the C2 compiler of JDK 17 crashes when an exception handler covers that return.
+    KnownToVm,
     /// The method's bytes contradict the specification; the JVM will say so.
     Malformed,
 }
 
 /// Every reason, in the order of [`SkipCounts`].
-pub(crate) const REASONS: [SkipReason; 10] = [
+pub(crate) const REASONS: [SkipReason; 11] = [
     SkipReason::Abstract,
     SkipReason::Native,
     SkipReason::Subroutine,
@@ -44,6 +49,7 @@ pub(crate) const REASONS: [SkipReason; 10] = [
     SkipReason::TableFull,
     SkipReason::ConstructorFlow,
     SkipReason::StackTooDeep,
+    SkipReason::KnownToVm,
     SkipReason::Malformed,
 ];
 
@@ -60,6 +66,7 @@ impl SkipReason {
             SkipReason::TableFull => "table full",
             SkipReason::ConstructorFlow => "constructor flow",
             SkipReason::StackTooDeep => "stack too deep",
+            SkipReason::KnownToVm => "known to the VM",
             SkipReason::Malformed => "malformed",
         }
     }

@@ -89,7 +89,8 @@ pub trait Policy {
     fn class(&mut self, class: &ClassInfo<'_>) -> bool;
 
     /// Asked, in class file order, for every method with code that can be
-    /// read and has no subroutines (`jsr`, `ret`). A method the policy wants
+    /// read, has no subroutines (`jsr`, `ret`) and is not
+    /// [`crate::SkipReason::KnownToVm`]. A method the policy wants
     /// may still turn out not to be rewritable; [`crate::Outcome::refused`] says so.
     fn method(&mut self, class: &ClassInfo<'_>, method: &MethodInfo<'_>) -> Probe;
 }

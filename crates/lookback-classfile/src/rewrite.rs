@@ -10,6 +10,7 @@ use crate::class_info::{ClassInfo, Head};
 use crate::code::{Code, Request, with_header};
 use crate::error::Error;
 use crate::method_info::{ACC_ABSTRACT, ACC_NATIVE, ACC_SYNCHRONIZED, MethodInfo};
+use crate::opcode::RETURN;
 use crate::outcome::{Outcome, Refused, SkipReason, Traced};
 use crate::pool::{self, Pool};
 use crate::probe::{Kind, MethodId, Policy, Probe, TracePoints};
@@ -206,6 +207,9 @@ impl<'a> Pass<'a, '_> {
         let Work { events, pool: appended, body, layout } = &mut *self.work;
         let code = Code::parse(attribute.content, &self.class_file.pool, &mut layout.kinds)?;
         let facts = scan(code.code, events)?;
+        if is_known_to_vm(self.class_file, method, code.code) {
+            return Err(SkipReason::KnownToVm.into());
+        }
         let info = MethodInfo {
             index: method.index,
             name: method.name,
@@ -237,7 +241,7 @@ impl<'a> Pass<'a, '_> {
             events: events.get(..facts.events).unwrap_or_default(),
             pool: self.class_file.pool,
             major: self.class_file.info.major,
-            calls_super: info.is_constructor() && self.class_file.info.super_name.is_some(),
+            calls_super: info.is_constructor(),
             trace,
         };
         let body_before = body.len();
@@ -254,4 +258,10 @@ impl<'a> Pass<'a, '_> {
             }
         }
     }
+}
+
+/// See [`SkipReason::KnownToVm`].
+fn is_known_to_vm(class_file: &ClassFile<'_>, method: &Method<'_>, code: &[u8]) -> bool {
+    let empty_finalizer = code == [RETURN] && method.name == "finalize" && method.descriptor == "()V";
+    empty_finalizer || method.name == "<init>" && class_file.info.super_name.is_none()
 }
