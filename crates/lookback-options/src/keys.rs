@@ -1,0 +1,485 @@
+//! The table of keys, and the options that they set.
+//!
+//! Adding an option means adding a row to [`KEYS`], a field to [`Options`] and a line to `set` and `get`;
+//! a test fails when one of them is forgotten.
+
+use crate::Error;
+use crate::pattern::{Pattern, Patterns};
+use crate::units::{format_bytes, format_duration, parse_bytes, parse_duration};
+use std::path::PathBuf;
+
+/// A key that users may set.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name in the agent's string and in `lookback.toml`.
+    pub name: &'static str,
+    /// What it does, one line.
+    pub help: &'static str,
+    /// A good value.
+    pub example: &'static str,
+    /// Whether it may be given several times.
+    pub repeats: bool,
+}
+
+const fn key(name: &'static str, example: &'static str, help: &'static str) -> Key {
+    Key { name, help, example, repeats: false }
+}
+
+const fn list(name: &'static str, example: &'static str, help: &'static str) -> Key {
+    Key { name, help, example, repeats: true }
+}
+
+/// All keys, in the order in which people read them.
+pub const KEYS: &[Key] = &[
+    list(
+        "slow",
+        "com.acme.Api.*:500ms",
+        "write an incident when a matching call takes longer, also while it still runs",
+    ),
+    list(
+        "trace",
+        "com.acme.**",
+        "trace only what matches; ! takes away, @Name asks for an annotation (default: all of the application)",
+    ),
+    key("ring", "64m", "memory for everything: ring, symbols, threads (4m to 4g)"),
+    key("tick", "1ms", "how exact times are, and how often threads look for requests (50us to 10ms)"),
+    key(
+        "trivial",
+        "36",
+        "leave methods without call, loop and lock alone up to this many instructions (0: trace them too)",
+    ),
+    key(
+        "waits",
+        "on",
+        "time the JDK's wait points: park, sleep, monitors, sockets, files, processes, class initialisers",
+    ),
+    key("tracing", "on", "begin with tracing on or off; `lookback start PID` turns it on"),
+    key("tail", "200ms", "how much to record after the slow call has ended, before the incident is written"),
+    key(
+        "hold",
+        "10s",
+        "how long to wait for a slow call to end before the incident is written without its end",
+    ),
+    key("cooldown", "30s", "least time from one incident to the next"),
+    key("incidents", "20", "write no more incidents than this in one run"),
+    key(
+        "out",
+        "lookback-%p-%n.lkb",
+        "file or directory for incidents; %p process, %t time, %n number, %{VAR} environment",
+    ),
+    key(
+        "region",
+        "/dev/shm/app.region",
+        "the file that holds the memory (default: in the runtime directory)",
+    ),
+    key("keep", "off", "keep the region file when the program ends well"),
+    key("threads", "2048", "how many threads may be traced at once"),
+    key("control", "on", "listen on the control socket"),
+    key("quiet", "off", "print nothing, not even the line at the start"),
+    key("stats", "off", "print at the end what was rewritten, and how long that took"),
+];
+
+/// A detector's rule: calls that match and take longer than the threshold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlowRule {
+    /// Which calls.
+    pub pattern: Pattern,
+    /// Nanoseconds.
+    pub threshold: u64,
+}
+
+impl SlowRule {
+    fn parse(text: &str) -> Result<SlowRule, String> {
+        let at = text.rfind(':').filter(|&i| !text[..i].ends_with(':'));
+        let Some((pattern, threshold)) = at.map(|i| (&text[..i], &text[i + 1..])) else {
+            return Err("a threshold is missing".into());
+        };
+        let threshold = parse_duration(threshold)?;
+        if threshold == 0 {
+            return Err("the threshold is zero".into());
+        }
+        let pattern = Pattern::parse(pattern)?;
+        if pattern.is_negative() {
+            return Err("a rule cannot be negative".into());
+        }
+        Ok(SlowRule { pattern, threshold })
+    }
+
+    /// The rule as its user wrote it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}:{}", self.pattern, format_duration(self.threshold))
+    }
+}
+
+/// Where a value comes from; later ones win.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Nobody set it.
+    Default,
+    /// `lookback.toml`.
+    File,
+    /// `LOOKBACK_OPTS`.
+    Environment,
+    /// The agent's string or the command line.
+    Given,
+}
+
+impl Source {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Source::Default => "default",
+            Source::File => "lookback.toml",
+            Source::Environment => "LOOKBACK_OPTS",
+            Source::Given => "given",
+        }
+    }
+}
+
+/// All options, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Detectors.
+    pub slow: Vec<SlowRule>,
+    /// What is traced.
+    pub trace: Patterns,
+    /// Bytes for everything.
+    pub ring: u64,
+    /// Nanoseconds of a tick.
+    pub tick: u64,
+    /// Most instructions of a trivial method.
+    pub trivial: u32,
+    /// Whether wait points are timed.
+    pub waits: bool,
+    /// Whether tracing begins at once.
+    pub tracing: bool,
+    /// Nanoseconds recorded after a slow call's end.
+    pub tail: u64,
+    /// Nanoseconds to wait for a slow call's end.
+    pub hold: u64,
+    /// Nanoseconds between incidents.
+    pub cooldown: u64,
+    /// Most incidents.
+    pub incidents: u32,
+    /// Pattern of incident files.
+    pub out: String,
+    /// The region file.
+    pub region: Option<PathBuf>,
+    /// Whether the region file stays after a good end.
+    pub keep: bool,
+    /// Most threads.
+    pub threads: u32,
+    /// Whether there is a control socket.
+    pub control: bool,
+    /// Whether nothing is printed.
+    pub quiet: bool,
+    /// Whether figures are printed at the end.
+    pub stats: bool,
+    sources: Vec<Source>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            slow: Vec::new(),
+            trace: Patterns::default(),
+            ring: 64 << 20,
+            tick: 1_000_000,
+            trivial: 36,
+            waits: true,
+            tracing: true,
+            tail: 200_000_000,
+            hold: 10_000_000_000,
+            cooldown: 30_000_000_000,
+            incidents: 20,
+            out: "lookback-%p-%n.lkb".into(),
+            region: None,
+            keep: false,
+            threads: 2_048,
+            control: true,
+            quiet: false,
+            stats: false,
+            sources: vec![Source::Default; KEYS.len()],
+        }
+    }
+}
+
+impl Options {
+    /// Reads an agent string (`key=value,key=value`) on top of these options. Nothing changes when it is
+    /// bad.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn apply(&mut self, text: &str, source: Source) -> Result<(), Error> {
+        let pairs = text.split(',').map(str::trim).filter(|p| !p.is_empty()).map(|p| {
+            p.split_once('=').ok_or_else(|| match find(p) {
+                Ok(_) => Error::NoValue { key: p.to_owned() },
+                Err(e) => e,
+            })
+        });
+        let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
+        self.apply_pairs(pairs.iter().map(|(k, v)| (k.trim(), v.trim().to_owned())), source)
+    }
+
+    /// Reads the text of a `lookback.toml` on top of these options: `key = value`, lists for keys that may
+    /// repeat. Nothing changes when it is bad.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn apply_toml(&mut self, text: &str) -> Result<(), Error> {
+        let table: toml::Table =
+            text.parse().map_err(|e: toml::de::Error| Error::BadFile { why: e.to_string() })?;
+        let mut pairs = Vec::new();
+        for (k, v) in &table {
+            match v {
+                toml::Value::Array(values) => pairs.extend(values.iter().map(|v| (k.as_str(), scalar(v)))),
+                v => pairs.push((k.as_str(), scalar(v))),
+            }
+        }
+        self.apply_pairs(pairs.into_iter(), Source::File)
+    }
+
+    fn apply_pairs<'a>(
+        &mut self,
+        pairs: impl Iterator<Item = (&'a str, String)>,
+        source: Source,
+    ) -> Result<(), Error> {
+        let mut changed = self.clone();
+        for (key, value) in pairs {
+            changed.set(key, &value, source)?;
+        }
+        changed.check()?;
+        *self = changed;
+        Ok(())
+    }
+
+    /// Sets one option. A key that repeats adds to what the same source has given and replaces what a
+    /// weaker one has.
+    ///
+    /// # Errors
+    /// When the key is unknown or cannot take the value.
+    pub fn set(&mut self, name: &str, value: &str, source: Source) -> Result<(), Error> {
+        let index = find(name)?;
+        let key = &KEYS[index];
+        let bad = |why: String| Error::BadValue {
+            key: name.to_owned(),
+            value: value.to_owned(),
+            why,
+            example: key.example,
+        };
+        if key.repeats && self.sources[index] != source {
+            match key.name {
+                "slow" => self.slow.clear(),
+                _ => self.trace.0.clear(),
+            }
+        }
+        let duration = || parse_duration(value).map_err(bad);
+        let switch = || match value {
+            "on" | "true" | "yes" | "1" => Ok(true),
+            "off" | "false" | "no" | "0" => Ok(false),
+            _ => Err(bad("neither on nor off".into())),
+        };
+        let number = |low: u32, high: u32| match value.parse::<u32>() {
+            Ok(n) if (low..=high).contains(&n) => Ok(n),
+            _ => Err(bad(format!("not a whole number from {low} to {high}"))),
+        };
+        match key.name {
+            "slow" => {
+                for rule in value.split(';') {
+                    self.slow.push(SlowRule::parse(rule).map_err(bad)?);
+                }
+            }
+            "trace" => {
+                for pattern in value.split(';') {
+                    self.trace.0.push(Pattern::parse(pattern).map_err(bad)?);
+                }
+            }
+            "ring" => {
+                self.ring = parse_bytes(value).map_err(bad)?;
+                if !(4 << 20..=4 << 30).contains(&self.ring) {
+                    return Err(bad("not from 4m to 4g".into()));
+                }
+            }
+            "tick" => {
+                self.tick = duration()?;
+                if !(50_000..=10_000_000).contains(&self.tick) {
+                    return Err(bad("not from 50us to 10ms".into()));
+                }
+            }
+            "trivial" => self.trivial = number(0, 65_535)?,
+            "waits" => self.waits = switch()?,
+            "tracing" => self.tracing = switch()?,
+            "tail" => self.tail = duration()?,
+            "hold" => self.hold = duration()?,
+            "cooldown" => self.cooldown = duration()?,
+            "incidents" => self.incidents = number(0, 1_000_000)?,
+            "out" | "region" if value.is_empty() => return Err(bad("empty".into())),
+            "out" => self.out = value.to_owned(),
+            "region" => self.region = Some(value.into()),
+            "keep" => self.keep = switch()?,
+            "threads" => self.threads = number(1, 32_768)?,
+            "control" => self.control = switch()?,
+            "quiet" => self.quiet = switch()?,
+            "stats" => self.stats = switch()?,
+            other => unreachable!("the key {other} of the table is not handled"),
+        }
+        self.sources[index] = source;
+        Ok(())
+    }
+
+    /// What no single value shows.
+    fn check(&self) -> Result<(), Error> {
+        if self.slow.len() > 64 {
+            return Err(Error::BadValue {
+                key: "slow".into(),
+                value: format!("({} rules)", self.slow.len()),
+                why: "more than 64 rules".into(),
+                example: "com.acme.Api.*:500ms",
+            });
+        }
+        Ok(())
+    }
+
+    /// Every option in force: key, value, where it comes from. A key that repeats has a row a value, one
+    /// with an empty value when there is none.
+    #[must_use]
+    pub fn effective(&self) -> Vec<(&'static str, String, Source)> {
+        let switch = |on: bool| vec![if on { "on" } else { "off" }.to_owned()];
+        let mut rows = Vec::new();
+        for (key, source) in KEYS.iter().zip(&self.sources) {
+            let mut values = match key.name {
+                "slow" => self.slow.iter().map(SlowRule::text).collect(),
+                "trace" => self.trace.0.iter().map(ToString::to_string).collect(),
+                "ring" => vec![format_bytes(self.ring)],
+                "tick" => vec![format_duration(self.tick)],
+                "trivial" => vec![self.trivial.to_string()],
+                "waits" => switch(self.waits),
+                "tracing" => switch(self.tracing),
+                "tail" => vec![format_duration(self.tail)],
+                "hold" => vec![format_duration(self.hold)],
+                "cooldown" => vec![format_duration(self.cooldown)],
+                "incidents" => vec![self.incidents.to_string()],
+                "out" => vec![self.out.clone()],
+                "region" => self.region.iter().map(|p| p.display().to_string()).collect(),
+                "keep" => switch(self.keep),
+                "threads" => vec![self.threads.to_string()],
+                "control" => switch(self.control),
+                "quiet" => switch(self.quiet),
+                "stats" => switch(self.stats),
+                other => unreachable!("the key {other} of the table is not handled"),
+            };
+            if values.is_empty() {
+                values.push(String::new());
+            }
+            rows.extend(values.into_iter().map(|v| (key.name, v, *source)));
+        }
+        rows
+    }
+
+    /// The agent string that gives these options, defaults left out.
+    #[must_use]
+    pub fn to_agent_string(&self) -> String {
+        let given = self.effective().into_iter().filter(|(_, v, s)| *s != Source::Default && !v.is_empty());
+        given.map(|(k, v, _)| format!("{k}={v}")).collect::<Vec<_>>().join(",")
+    }
+}
+
+fn scalar(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(s) => s.clone(),
+        toml::Value::Integer(n) => n.to_string(),
+        toml::Value::Boolean(b) => b.to_string(),
+        // No key takes anything else; the key's own message says what it takes.
+        other => format!("({})", other.type_str()),
+    }
+}
+
+fn find(name: &str) -> Result<usize, Error> {
+    if let Some(i) = KEYS.iter().position(|k| k.name == name) {
+        return Ok(i);
+    }
+    let near = |k: &&Key| distance(k.name, name) <= 2;
+    let nearest = KEYS.iter().filter(near).min_by_key(|k| distance(k.name, name)).map(|k| k.name);
+    Err(Error::UnknownKey { key: name.to_owned(), nearest })
+}
+
+/// Edits (insert, delete, change) that turn `a` into `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut corner = i;
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let change = corner + usize::from(ca != *cb);
+            corner = row[j + 1];
+            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(text: &str) -> Result<Options, Error> {
+        let mut o = Options::default();
+        o.apply(text, Source::Given).map(|()| o)
+    }
+
+    #[test]
+    fn every_key_takes_its_example_and_gives_it_back() {
+        for key in KEYS {
+            let text = format!("{}={}", key.name, key.example);
+            let o = given(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(o.to_agent_string(), text);
+        }
+    }
+
+    #[test]
+    fn an_agent_string_is_read() {
+        let o =
+            given("ring=128m, tick=500us,slow=com.acme.Api.*:500ms,slow=a.B::c:1s,trace=com.**;!com.gen.**")
+                .unwrap();
+        assert_eq!((o.ring, o.tick, o.slow.len(), o.trace.0.len()), (128 << 20, 500_000, 2, 2));
+        assert_eq!(o.slow[1].text(), "a.B::c:1s");
+        assert_eq!(given(&o.to_agent_string()).unwrap(), o);
+    }
+
+    #[test]
+    fn bad_options_say_what_is_wrong_and_change_nothing() {
+        let message = |t: &str| given(t).unwrap_err().to_string();
+        assert_eq!(message("rign=64m"), "unknown option 'rign'; did you mean 'ring'?");
+        assert!(message("xyzzy=1").contains("lists all"));
+        assert!(message("ring").contains("no value"));
+        assert!(message("ring=1k").contains("not from 4m to 4g"));
+        assert!(message("slow=a.B.c").contains("threshold is missing"));
+        assert!(message("slow=a.B::c").contains("threshold is missing"));
+        assert!(message("slow=!a.B:1s").contains("negative"));
+        assert!(message("tick=1h").contains("50us"));
+        assert!(message("quiet=maybe").contains("neither on nor off"));
+        let mut o = Options::default();
+        assert!(o.apply("ring=8m,tick=bad", Source::Given).is_err());
+        assert_eq!(o, Options::default());
+    }
+
+    #[test]
+    fn stronger_sources_win_and_lists_are_replaced_not_mixed() {
+        let mut o = Options::default();
+        o.apply_toml(
+            "ring = \"8m\"\ntick = \"2ms\"\nslow = [\"a.B:1s\", \"a.C:1s\"]\ntrivial = 9\nquiet = true\n",
+        )
+        .unwrap();
+        o.apply("tick=3ms,slow=x.Y:2s", Source::Given).unwrap();
+        assert_eq!((o.ring, o.tick, o.slow.len(), o.trivial, o.quiet), (8 << 20, 3_000_000, 1, 9, true));
+        let source = |k| o.effective().iter().find(|(n, ..)| *n == k).unwrap().2;
+        assert_eq!(
+            (source("ring"), source("tick"), source("out")),
+            (Source::File, Source::Given, Source::Default)
+        );
+        assert!(matches!(o.apply_toml("= 3"), Err(Error::BadFile { .. })));
+    }
+}
