@@ -1,0 +1,5 @@
+package dev.lookback.workloads.calltree.traced;
+
+/** Walks as the interface says. */
+final class Stepper implements Walker {
+}
