@@ -146,7 +146,6 @@ export function startApp(root: HTMLElement, report: ReportData): Inspector {
     state.show({ from: start - before * 0.6, to: end + before * 0.15 });
     if (state.trigger !== null) state.select(state.trigger, false);
   }
-  chart.focus();
   paint();
 
   return {

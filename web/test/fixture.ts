@@ -151,15 +151,18 @@ export function incident(options: FixtureOptions = {}): ReportData {
     const t = new Recorder(`http-nio-8080-exec-${n + 1}`, String(31 + n), noise, tick);
     t.now = Math.round(noise() * 30 * MS);
     let stalled = false;
+    // The holder comes first; the trigger's thread soon after, the others one by one.
+    const joins = n === 2 ? 0 : n === 0 ? 6 * MS : 14 * MS + n * 11 * MS;
     t.call("run", () => {
       t.call("worker", () => {
         while (t.now < span[1] - 40 * MS) {
-          const mustStall = !stalled && t.now > stallFrom - (n === 2 ? 0 : -n * 9 * MS);
+          const mustStall = !stalled && t.now >= stallFrom + joins;
           if (mustStall) stalled = true;
           request(t, grain, mustStall ? (n === 2 ? "holds" : "waits") : "no", stallTo + n * 3.1 * MS);
           // Idle until the calls made so far are what this share of the time should hold.
           const due = (t.size / perThread) * span[1] * (0.9 + noise() * 0.2);
-          if (due > t.now + 50 * US) t.wait("park", Math.max(MS, Math.min(due, span[1] - 20 * MS) - t.now));
+          const latest = stalled ? span[1] - 20 * MS : stallFrom + joins;
+          if (due > t.now + 50 * US) t.wait("park", Math.max(MS, Math.min(due, latest) - t.now));
         }
       });
     });
@@ -238,11 +241,13 @@ function request(t: Recorder, grain: number, stall: "no" | "waits" | "holds", st
 }
 
 function place(t: Recorder, grain: number, stall: "no" | "waits" | "holds", stallEnds: number): void {
+  t.work(80 * US);
   t.call("price", () => {
     const rules = 4 + Math.floor(t.random() * 10);
     for (let i = 0; i < rules; i++) t.call("rule", () => t.work(grain * 0.6));
   });
   t.call("book", () => {
+    t.work(12 * US);
     if (stall === "waits") t.wait("monitor", Math.max(MS, stallEnds - t.now));
     t.call("journal", () => {
       t.work(grain * 0.4);

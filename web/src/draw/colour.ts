@@ -113,7 +113,7 @@ export function methodColour(name: MethodName, theme: ThemeName): number {
   const chroma = PLATFORM.test(name.pack) ? 0.018 : 0.085;
   return theme === "light"
     ? oklch(0.845 + shade * 0.05, chroma, hue)
-    : oklch(0.43 + shade * 0.05, chroma, hue);
+    : oklch(0.405 + shade * 0.045, chroma, hue);
 }
 
 /** `share` of `over` on top of `under`, both 0xRRGGBB. */

@@ -30,7 +30,7 @@ export function ticks(from: Nanos, to: Nanos, most: number, origin: Nanos = 0): 
   const anchor = anchored ? Math.floor((from - origin) / (step * 100)) * step * 100 : null;
   const marks: { at: Nanos; label: string }[] = [];
   for (let t = first; t <= to - origin && marks.length <= most + 2; t += step) {
-    const label = anchor === null ? offset(t, step) : `+${offset(t - anchor, step)}`;
+    const label = anchor === null ? offset(t, step, reach) : `+${offset(t - anchor, step, to - origin - anchor)}`;
     marks.push({ at: t + origin, label });
   }
   return { step, anchor, marks };

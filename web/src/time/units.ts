@@ -25,9 +25,12 @@ export function duration(ns: Nanos): string {
   return "0 ns";
 }
 
-/** A point in time with decimals down to `step` nanoseconds, in the unit of the larger of the two. */
-export function offset(ns: Nanos, step: Nanos): string {
-  const size = Math.max(Math.abs(ns), step);
+/**
+ * A point in time with decimals down to `step` nanoseconds, in a unit that suits `reach`: a row of marks hands in
+ * the largest of them, so that all have the same unit.
+ */
+export function offset(ns: Nanos, step: Nanos, reach: Nanos = Math.abs(ns)): string {
+  const size = Math.max(reach, step);
   const [scale, unit] = UNITS.find(([s]) => size >= s) ?? [1, "ns"];
   const decimals = Math.max(0, Math.min(9, Math.ceil(Math.log10(scale / step) - 1e-9)));
   return `${(ns / scale).toFixed(decimals)} ${unit}`;

@@ -77,10 +77,6 @@ export class ChartView {
     this.scroller.scrollTop += rows * ROW;
   }
 
-  focus(): void {
-    this.canvas.focus({ preventScroll: true });
-  }
-
   /** Takes the element's size; call when it may have changed. */
   resize(): void {
     this.namesWidth = this.names.offsetWidth;
@@ -131,7 +127,7 @@ export class ChartView {
       const sub = el("span", { class: "thread-facts" }, facts);
       if (lost > 0) sub.append(el("span", { class: "lost" }, ` · ${count(lost)} lost`));
       parts.push(sub);
-      const b = el("button", { type: "button", class: thread === triggerThread ? "name name-trigger" : "name", title: `${t.name} (${t.id}): ${plural(t.count, "call")}, busy ${duration(t.busy)}, waiting ${duration(t.waiting)}. Press to open or close.` }, ...parts);
+      const b = el("button", { type: "button", class: thread === triggerThread ? "name name-trigger" : "name", title: `${t.name} (${t.id}): ${plural(t.count, "call")}, busy ${duration(t.busy)}, waiting ${duration(t.waiting)}. Press to open or close.` }, el("span", { class: "name-inner" }, ...parts));
       b.addEventListener("click", () => this.state.toggle(thread));
       this.nameButtons.set(thread, b);
       this.names.append(b);

@@ -2,6 +2,7 @@
 //
 // Real text in reading order, so that it can be selected, printed and read aloud. The verdict's first sentence is
 // the page's most important line and looks it.
+import type { ReportData } from "../data/schema.ts";
 import { lossLine } from "../model/describe.ts";
 import type { Model } from "../model/model.ts";
 import { duration, plural, wallClock } from "../time/units.ts";
@@ -25,6 +26,7 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
   const bar = el("div", { class: "bar" },
     brand(),
     el("h1", {}, report.title),
+    el("dl", { class: "where" }, ...where(report)),
     el("div", { class: "bar-actions" },
       copy,
       button("Theme", "Switch between light and dark", actions.theme, "button"),
@@ -36,7 +38,7 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
   report.summary.forEach((sentence, i) => verdict.append(el("p", { class: i === 0 ? "headline" : "" }, sentence)));
   if (report.summary.length === 0) verdict.append(el("p", { class: "headline" }, report.trigger === null ? "A recording made on request; nothing fired." : "A detector fired."));
   const loss = lossLine(report);
-  verdict.append(el("p", { class: loss.lost ? "loss loss-some" : "loss loss-none", id: "losses" }, el("span", { class: "loss-mark", "aria-hidden": "true" }, loss.lost ? "!" : "✓"), loss.text));
+  const lost = el("p", { class: loss.lost ? "loss loss-some" : "loss loss-none", id: "losses" }, el("span", { class: "loss-mark", "aria-hidden": "true" }, loss.lost ? "!" : "✓"), loss.text);
 
   const facts = el("dl", { class: "facts header-facts" });
   const fact = (name: string, value: string | Node): void => {
@@ -52,9 +54,13 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
     fact("Rule", el("code", {}, trigger.rule));
     fact("Fired", `${report.created.slice(0, 10)} ${wallClock(model.base, trigger.at)} UTC`);
   }
-  fact("Program", report.program);
-  fact("JVM", report.jvm);
-  fact("Machine", report.host);
   fact("Recorded", `${plural(model.calls, "call")} of ${plural(model.tracks.length, "thread")} in ${duration(report.span[1] - report.span[0])}, tick ${duration(report.tick_ns)}`);
-  return el("header", { class: "top" }, bar, el("div", { class: "finding" }, verdict, facts));
+  return el("header", { class: "top" }, bar, el("div", { class: "finding" }, verdict, facts, lost));
+}
+
+function where(report: ReportData): HTMLElement[] {
+  const parts: readonly (readonly [string, string])[] = [["Program", report.program], ["JVM", report.jvm], ["Machine", report.host]];
+  return parts
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => el("div", { title: `${name}: ${value}` }, el("dt", { class: "visually-hidden" }, name), el("dd", {}, value)));
 }

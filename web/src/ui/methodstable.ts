@@ -85,7 +85,7 @@ export class MethodsTable {
     for (const r of rows.slice(0, MAX_ROWS)) body.append(this.row(r, top, r.method === current));
     this.scroller.replaceChildren(el("table", { class: "methods", id: "methods" }, el("thead", {}, head), body));
     const cut = rows.length > MAX_ROWS ? `, the first ${MAX_ROWS} shown` : "";
-    this.note.textContent = found === null ? `${plural(rows.length, "method")}${cut}` : `${plural(rows.length, "method")} match the search${cut}`;
+    this.note.textContent = found === null ? `${plural(rows.length, "method")}${cut}` : `${plural(rows.length, "method")} ${rows.length === 1 ? "matches" : "match"} the search${cut}`;
   }
 
   private row(r: MethodRow, top: number, current: boolean): HTMLElement {
