@@ -13,7 +13,8 @@ final class Schema {
     static final int BESTSELLERS = 8;
     /** Baskets that hold a given bestseller; with two rows a basket, what a scan per basket makes of it is felt. */
     private static final int BASKETS_PER_BESTSELLER = 250;
-    private static final int OTHER_BASKETS = 9_000;
+    /** Baskets without a bestseller, for each product: so most pages show one or no other product. */
+    private static final double BASKETS_PER_PRODUCT = 0.45;
 
     private Schema() {
     }
@@ -76,7 +77,7 @@ final class Schema {
             for (int i = 0; i < BESTSELLERS * BASKETS_PER_BESTSELLER; i++) {
                 addPair(insert, ++basket, 1 + i % BESTSELLERS, other(random, products));
             }
-            for (int i = 0; i < OTHER_BASKETS; i++) {
+            for (int i = 0; i < products * BASKETS_PER_PRODUCT; i++) {
                 addPair(insert, ++basket, other(random, products), other(random, products));
             }
             insert.executeBatch();
