@@ -5,6 +5,7 @@
 import { buildModel, type Model } from "./model/model.ts";
 import { reportText } from "./model/describe.ts";
 import type { ReportData } from "./data/schema.ts";
+import type { ThemeName } from "./draw/colour.ts";
 import type { CallRef } from "./model/track.ts";
 import { State } from "./state.ts";
 import { buildChain } from "./ui/chain.ts";
@@ -112,6 +113,15 @@ export function startApp(root: HTMLElement, report: ReportData): Inspector {
     resizeWanted = true;
     paint();
   }).observe(chart.element);
+
+  // Paper is white: print the canvases light whatever the screen shows. Drawn at once, no frame comes in between.
+  const printAs = (name: ThemeName): void => {
+    document.documentElement.dataset["theme"] = name;
+    state.setTheme(name);
+    chart.draw();
+  };
+  window.addEventListener("beforeprint", () => printAs("light"));
+  window.addEventListener("afterprint", () => printAs(theme.current()));
 
   listenToKeys({
     zoom: (factor) => state.zoom(factor, state.cursor, true),

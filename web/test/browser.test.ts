@@ -305,6 +305,21 @@ test("names from the report stay text", async () => {
   await page.close();
 });
 
+test("the policy lets no other script run", async () => {
+  const page = await openReport(report, "policy");
+  const known = browser.errors.length;
+  const ran = await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.intruder = 1";
+    document.body.append(script);
+    return "intruder" in window;
+  });
+  assert.equal(ran, false);
+  await page.close();
+  // The browser reports the refusal as an error, which here is the proof.
+  assert.match(browser.errors.splice(known).join(), /Content Security Policy/);
+});
+
 test("the theme follows the system and can be switched", async () => {
   const page = await openReport(report, "theme");
   assert.equal((await seen(page)).theme, "light");
@@ -312,6 +327,10 @@ test("the theme follows the system and can be switched", async () => {
   await page.waitForFunction(() => window.lookback?.state()["theme"] === "dark");
   const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await shot(page, "report-dark");
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  assert.equal((await seen(page)).theme, "light", "paper is white");
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  assert.equal((await seen(page)).theme, "dark");
   await page.click("text=Theme");
   assert.equal((await seen(page)).theme, "light");
   assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), dark);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { activity } from "../src/model/activity.ts";
-import { callTree, pathTo, reversed } from "../src/model/calltree.ts";
+import { callTree, matchedTime, pathTo, reversed } from "../src/model/calltree.ts";
 import { countCalls, nextCall, rankOf } from "../src/model/find.ts";
 import { firstAbove, gallopTo, laneAt } from "../src/model/lanes.ts";
 import { findCall, triggerCall } from "../src/model/model.ts";
@@ -120,6 +120,13 @@ test("the merged tree keeps every nanosecond, forward and reversed", () => {
   assert.equal(back.total[park], 20);
   assert.equal(back.wait[park], true);
   assert.equal(back.method[back.children[park][0]], 1);
+});
+
+test("matched time counts nested matches once", () => {
+  const m = model([NESTED]);
+  const tree = callTree(m.tracks, m.names.length, null);
+  assert.equal(matchedTime(tree, Uint8Array.from([0, 1, 1, 0])), 70);
+  assert.equal(matchedTime(tree, Uint8Array.from([1, 1, 1, 1])), 140);
 });
 
 test("the merged tree of a range counts only what lies in it", () => {

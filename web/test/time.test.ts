@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { niceStep, ticks } from "../src/time/ticks.ts";
-import { duration, offset, percent, plural, wallClock } from "../src/time/units.ts";
+import { duration, offset, percent, plural, utcDate, wallClock } from "../src/time/units.ts";
 import { around, between, clampRange, MIN_WIDTH, panBy, sameOnScreen, zoomAround } from "../src/time/viewport.ts";
 
 test("durations have three digits and the right unit", () => {
@@ -25,6 +25,9 @@ test("the wall clock wraps at midnight and takes times before the base", () => {
   assert.equal(wallClock(midnight, 0), "00:00:00.000000");
   assert.equal(wallClock(midnight, 3_723_000_004_000), "01:02:03.000004");
   assert.equal(wallClock(midnight, -1000), "23:59:59.999999");
+  assert.equal(utcDate(midnight, 0), "2026-01-01");
+  assert.equal(utcDate(midnight, -1000), "2025-12-31");
+  assert.equal(utcDate(10n ** 25n, 0), "");
 });
 
 test("counts and shares read as words", () => {

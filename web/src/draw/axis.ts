@@ -30,7 +30,7 @@ export function drawAxis(s: Surface, model: Model, view: Range, palette: Palette
   }
   const pauseTop = height - PAUSE_ROW - 1;
   let freeFrom = 0;
-  for (const [start, dur, name] of model.report.pauses) {
+  for (const [start, dur, name] of model.pauses) {
     const a = x(start);
     const b = x(start + dur);
     if (b < 0 || a > width) continue;

@@ -37,7 +37,7 @@ export interface ChartHit {
   readonly call: CallRef | null;
   /** Position in the thread's gaps, -1 for none. */
   readonly gap: number;
-  /** Position in the report's pauses, -1 for none. */
+  /** Position in the model's pauses, -1 for none. */
   readonly pause: number;
 }
 
@@ -80,12 +80,15 @@ export class Chart {
     for (const s of visible) g.fillRect(0, s.top + s.height - 3 - frame.scroll, width, 1);
 
     const x = (t: Nanos): number => ((t - frame.view.from) / (frame.view.to - frame.view.from)) * width;
-    for (const [start, dur] of this.model.report.pauses) {
-      const a = x(start);
-      const b = x(start + dur);
-      if (b < 0 || a > width) continue;
+    // Pauses closer than a pixel must not pile up into a solid wall: each pixel is tinted once.
+    let tinted = -1;
+    for (const [start, dur] of this.model.pauses) {
+      const a = Math.max(x(start), tinted);
+      const b = Math.max(x(start + dur), x(start) + 1);
+      if (b < 0 || a > width || b <= a) continue;
+      tinted = b;
       g.fillStyle = tones.pause;
-      g.fillRect(a, 0, Math.max(1, b - a), height);
+      g.fillRect(a, 0, b - a, height);
       if (b - a > 8) {
         g.fillStyle = tones.pauseSolid;
         g.globalAlpha = 0.5;
@@ -198,10 +201,14 @@ export class Chart {
     const scale = w / (frame.view.to - frame.view.from);
     const top = Math.max(0, Math.round((strip.top - frame.scroll) * ratio));
     const end = Math.min(h, Math.round(Math.max(bottom, (strip.top + strip.height - 6 - frame.scroll) * ratio)));
+    // A brake may leave a gap in every tick; pixels already hatched are not visited again.
+    let hatched = 0;
     for (const [from, to] of track.gaps) {
-      const a = Math.max(0, Math.round((from - frame.view.from) * scale));
-      const b = Math.min(w, Math.max(a + Math.round(2 * ratio), Math.round((to - frame.view.from) * scale)));
-      if (b <= 0 || a >= w) continue;
+      const left = Math.round((from - frame.view.from) * scale);
+      const a = Math.max(hatched, left);
+      const b = Math.min(w, Math.max(left + Math.round(2 * ratio), Math.round((to - frame.view.from) * scale)));
+      if (b <= a || a >= w) continue;
+      hatched = b;
       // Only where nothing is drawn: a call that reaches over the gap is known and stays readable.
       const back = pixel(frame.palette.tones.background);
       const fill = pixel(frame.palette.tones.gap);
@@ -258,7 +265,7 @@ export class Chart {
       if (lane >= 0) call = { thread: strip.thread, slice: track.lanes.slice[lane] };
       gap = track.gaps.findIndex(([from, to]) => time >= from - slack && time <= to + slack);
     }
-    const pause = this.model.report.pauses.findIndex(([s, d]) => time >= s - slack && time <= s + d + slack);
+    const pause = this.model.pauses.findIndex(([s, d]) => time >= s - slack && time <= s + d + slack);
     return { strip, time, call, gap, pause };
   }
 }

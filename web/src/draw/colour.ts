@@ -108,9 +108,12 @@ const PLATFORM = /^(java|javax|jdk|sun|com\.sun)(\.|$)/;
 
 /** Fill of a method's calls: hue by package, a shade by class; the platform's own code is nearly grey. */
 export function methodColour(name: MethodName, theme: ThemeName): number {
-  const hue = hash(name.pack) % 360;
+  const h = hash(name.pack);
+  // Steps of 20 degrees, not 360 hues: two packages then differ visibly or not at all, and the second chroma keeps
+  // many of the equal ones apart.
+  const hue = (h % 18) * 20;
   const shade = ((hash(name.className) >>> 7) % 5) / 4 - 0.5;
-  const chroma = PLATFORM.test(name.pack) ? 0.018 : 0.085;
+  const chroma = PLATFORM.test(name.pack) ? 0.012 : (h >>> 9) & 1 ? 0.1 : 0.065;
   return theme === "light"
     ? oklch(0.845 + shade * 0.05, chroma, hue)
     : oklch(0.405 + shade * 0.045, chroma, hue);

@@ -80,7 +80,7 @@ export class Overview {
       g.fillStyle = tones.waiting;
       g.fillRect(a, h - r - q, width, q);
     }
-    for (const [start, dur] of this.model.report.pauses) {
+    for (const [start, dur] of this.model.pauses) {
       g.fillStyle = tones.pauseSolid;
       g.globalAlpha = 0.75;
       g.fillRect(x(start), 0, Math.max(1, x(start + dur) - x(start)), h);

@@ -118,6 +118,18 @@ export function reversed(forward: CallTree, methods: number): CallTree {
   return tree.finish();
 }
 
+/** Time in calls of methods in `mask`, each moment counted once however deep the matches nest. */
+export function matchedTime(tree: CallTree, mask: Uint8Array): Nanos {
+  const within = new Uint8Array(tree.size);
+  let time = 0;
+  for (let n = 1; n < tree.size; n++) {
+    const above = within[tree.parent[n]];
+    within[n] = above | mask[tree.method[n]];
+    if (above === 0 && within[n] === 1) time += tree.total[n];
+  }
+  return time;
+}
+
 /** From the outermost to `node`, without the root. */
 export function pathTo(tree: CallTree, node: number): number[] {
   const path: number[] = [];

@@ -3,7 +3,7 @@
 // One wording for tooltip, details and the copied text, so that they never say different things about the same
 // call. Pure text: nothing here knows the document.
 import { FLAG, type ReportData } from "../data/schema.ts";
-import { count, duration, plural, wallClock } from "../time/units.ts";
+import { count, duration, plural, utcDate, wallClock } from "../time/units.ts";
 import { methodNames, waitKind } from "./methods.ts";
 
 /** What the flags of a call mean, one phrase each. */
@@ -77,7 +77,7 @@ export function reportText(report: ReportData): string {
       `Call:    ${names[trigger.method].full}`,
       `Thread:  ${report.threads[trigger.thread].name}`,
       `Took:    ${took}`,
-      `When:    ${report.created.slice(0, 10)} ${wallClock(base, trigger.at)} UTC`,
+      `When:    ${utcDate(base, trigger.at)} ${wallClock(base, trigger.at)} UTC`,
     );
   }
   lines.push("", `Program: ${report.program}`, `JVM:     ${report.jvm}`, `Machine: ${report.host}`);

@@ -2,7 +2,7 @@
 //
 // Built once, never changed: everything the reader does (zoom, select, search) is state of the app, not of the
 // model. That keeps every view a function of model and state.
-import type { Nanos, ReportData, ThreadIndex } from "../data/schema.ts";
+import type { Nanos, PauseData, ReportData, ThreadIndex } from "../data/schema.ts";
 import type { Range } from "../time/viewport.ts";
 import { methodNames, type MethodName } from "./methods.ts";
 import { buildTrack, type CallRef, type Track } from "./track.ts";
@@ -17,6 +17,8 @@ export interface Model {
   /** What can be looked at: the recorded span, widened to what lies outside it, and a margin. */
   readonly bounds: Range;
   readonly base: bigint;
+  /** By start. */
+  readonly pauses: readonly PauseData[];
   readonly calls: number;
   readonly threadsWithGaps: number;
 }
@@ -48,6 +50,7 @@ export function buildModel(report: ReportData): Model {
     order,
     bounds: { from: from - margin, to: to + margin },
     base: BigInt(report.base_unix_ns),
+    pauses: [...report.pauses].sort((a, b) => a[0] - b[0]),
     calls,
     threadsWithGaps: tracks.filter((t) => t.gaps.length > 0).length,
   };

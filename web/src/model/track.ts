@@ -31,6 +31,7 @@ export interface Track {
   /** Duration without the calls made from it. */
   readonly self: Float64Array;
   readonly lanes: Lanes;
+  /** By start. */
   readonly gaps: readonly GapData[];
   /** Time in traced code outside wait points, nanoseconds. */
   readonly busy: Nanos;
@@ -86,7 +87,7 @@ export function buildTrack(data: ThreadData, index: ThreadIndex): Track {
     parent,
     self,
     lanes: buildLanes(start, dur, method, depth),
-    gaps: data.gaps,
+    gaps: [...data.gaps].sort((a, b) => a[0] - b[0]),
     busy,
     waiting,
   };

@@ -47,6 +47,13 @@ export function wallClock(baseUnixNs: bigint, ns: Nanos): string {
   return `${pad(seconds / 3600, 2)}:${pad((seconds / 60) % 60, 2)}:${pad(seconds % 60, 2)}.${pad(micros % 1e6, 6)}`;
 }
 
+/** UTC date, `2026-03-14`, of `ns` after the base. */
+export function utcDate(baseUnixNs: bigint, ns: Nanos): string {
+  const ms = Number((baseUnixNs + BigInt(Math.round(ns))) / 1_000_000n);
+  // A base beyond what a Date can hold is damage that should not cost the reader the report.
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : "";
+}
+
 /** A count with thin grouping: `12,345`. */
 export function count(n: number): string {
   return n.toLocaleString("en-US");

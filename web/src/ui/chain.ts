@@ -2,12 +2,14 @@
 import type { ChainData } from "../data/schema.ts";
 import { chainWait } from "../model/describe.ts";
 import { findCall, type Model } from "../model/model.ts";
-import { duration, percent } from "../time/units.ts";
+import { duration, percent, plural } from "../time/units.ts";
 import type { State } from "../state.ts";
 import { button, el } from "./dom.ts";
 
 /** Indentation stops growing here, or a deep chain would push its names out of the panel. */
 const MAX_INDENT = 24;
+/** A longer chain is endless recursion; its first rows say so. */
+const MAX_ROWS = 400;
 
 export function buildChain(model: Model, state: State): HTMLElement {
   const { chain, trigger } = model.report;
@@ -19,8 +21,11 @@ export function buildChain(model: Model, state: State): HTMLElement {
   }
   const whole = Math.max(1, chain[0].total);
   const body = el("tbody");
-  const outermost = Math.min(...chain.map((c) => c.depth));
-  chain.forEach((link) => body.append(row(model, state, link, whole, outermost)));
+  const outermost = chain.reduce((least, c) => Math.min(least, c.depth), Infinity);
+  for (const link of chain.slice(0, MAX_ROWS)) body.append(row(model, state, link, whole, outermost));
+  if (chain.length > MAX_ROWS) {
+    body.append(el("tr", {}, el("td", { colspan: "5", class: "muted" }, `and ${plural(chain.length - MAX_ROWS, "more call")} below`)));
+  }
   return el("div", { class: "panel-scroll" },
     el("table", { class: "chain", id: "chain" },
       el("thead", {}, el("tr", {},

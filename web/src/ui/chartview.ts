@@ -271,7 +271,7 @@ export class ChartView {
     if (hit.call !== null) return this.callTooltip(hit.call);
     if (hit.strip !== null && hit.gap >= 0) return this.gapTooltip(hit.strip, hit.gap);
     if (hit.pause >= 0) {
-      const [, dur, name] = this.model.report.pauses[hit.pause];
+      const [, dur, name] = this.model.pauses[hit.pause];
       return { title: name, facts: [["Paused", duration(dur)]], notes: ["the VM stopped every thread"] };
     }
     return null;

@@ -40,6 +40,8 @@ export class Dock {
       body.append(panel);
     });
     this.element = el("div", { class: "dock" }, el("div", { class: "dock-main" }, list, body), side);
+    this.splitter.setAttribute("aria-valuemin", "90");
+    this.splitter.setAttribute("aria-valuenow", "90");
     this.listen();
     this.open(0);
   }
@@ -63,7 +65,10 @@ export class Dock {
 
   private setHeight(px: number): void {
     const most = window.innerHeight - 240;
-    this.element.style.height = `${Math.max(90, Math.min(most, px))}px`;
+    const height = Math.round(Math.max(90, Math.min(most, px)));
+    this.element.style.height = `${height}px`;
+    this.splitter.setAttribute("aria-valuenow", String(height));
+    this.splitter.setAttribute("aria-valuemax", String(most));
     this.resized();
   }
 

@@ -2,7 +2,7 @@
 //
 // The tree follows the visible time of the chart, so it is rebuilt when that comes to rest and not while it
 // moves. The reader's place in the tree is kept over a rebuild by its path of methods.
-import { callTree, pathTo, reversed, type CallTree } from "../model/calltree.ts";
+import { callTree, matchedTime, pathTo, reversed, type CallTree } from "../model/calltree.ts";
 import type { Model } from "../model/model.ts";
 import { count, duration, percent, plural } from "../time/units.ts";
 import { fit, surface } from "../draw/canvas.ts";
@@ -131,9 +131,11 @@ export class FlameView {
     const node = this.hovered >= 0 ? this.hovered : this.selected;
     const share = `${percent(tree.total[node], tree.total[0])} of all`;
     const own = `own ${duration(tree.self[node])}`;
+    const { found } = this.state;
+    const matched = found === null || this.inverted.checked ? "" : `. The search matches ${percent(matchedTime(tree, found.mask), tree.total[0])}`;
     this.readout.textContent = tree.total[0] <= 0
       ? "No calls in this time."
-      : `${this.name(node)} — total ${duration(tree.total[node])} (${share}), ${own}${node === 0 ? "" : `, ${plural(tree.calls[node], "call")}`}`;
+      : `${this.name(node)} — total ${duration(tree.total[node])} (${share}), ${own}${node === 0 ? "" : `, ${plural(tree.calls[node], "call")}`}${matched}`;
     this.canvas.setAttribute("aria-label", `Flame graph. ${this.readout.textContent} Arrow keys walk, Enter zooms, Escape zooms out.`);
   }
 

@@ -5,7 +5,7 @@
 import type { ReportData } from "../data/schema.ts";
 import { lossLine } from "../model/describe.ts";
 import type { Model } from "../model/model.ts";
-import { duration, plural, wallClock } from "../time/units.ts";
+import { duration, plural, utcDate, wallClock } from "../time/units.ts";
 import { button, el } from "./dom.ts";
 
 export interface HeaderActions {
@@ -52,7 +52,7 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
     fact("Slow call", call);
     fact("Thread", report.threads[trigger.thread].name);
     fact("Rule", el("code", {}, trigger.rule));
-    fact("Fired", `${report.created.slice(0, 10)} ${wallClock(model.base, trigger.at)} UTC`);
+    fact("Fired", `${utcDate(model.base, trigger.at)} ${wallClock(model.base, trigger.at)} UTC`);
   }
   fact("Recorded", `${plural(model.calls, "call")} of ${plural(model.tracks.length, "thread")} in ${duration(report.span[1] - report.span[0])}, tick ${duration(report.tick_ns)}`);
   return el("header", { class: "top" }, bar, el("div", { class: "finding" }, verdict, facts, lost));
