@@ -6,8 +6,8 @@
 //! that is broken on purpose shows that the driver would notice. HotSpot never
 //! verifies a few classes it needs before the verifier works; they are listed.
 //!
-//! `LOOKBACK_VERIFY_MODULES` (names separated by commas, or `ALL`) takes other
-//! modules than java.base, `LOOKBACK_VERIFY_JARS` (a path list) adds jar files.
+//! `LOOKBACK_VERIFY_MODULES` (names separated by commas, or `ALL`) adds modules
+//! to java.base, `LOOKBACK_VERIFY_JARS` (a path list) adds jar files.
 
 mod support;
 
@@ -29,24 +29,33 @@ const NEVER_VERIFIED_BELOW: &str = "jdk/internal/reflect/MagicAccessorImpl";
 
 #[test]
 fn java_base_verifies_on_every_jdk() {
+    let extra = std::env::var("LOOKBACK_VERIFY_MODULES").unwrap_or_default();
     for jdk in jdks() {
-        let classes = dump_classes(&jdk, &["java.base"]);
-        verify_module(&jdk, "java.base", &classes, TraceAll::plain());
+        let mut names = vec!["java.base".to_string()];
+        if extra == "ALL" {
+            let listing = run(jdk.command("java").arg("--list-modules"));
+            names.extend(listing.lines().filter_map(|l| l.split('@').next()).map(str::to_string));
+        } else {
+            names.extend(extra.split(',').filter(|n| !n.is_empty()).map(str::to_string));
+        }
+        names.dedup();
+        verify_modules(&jdk, &names, TraceAll::plain());
     }
 }
 
 #[test]
 fn java_base_verifies_with_every_kind_of_trace_point() {
     let jdk = jdks().pop().expect("a JDK");
-    let classes = dump_classes(&jdk, &["java.base"]);
-    verify_module(&jdk, "java.base", &classes, TraceAll::mixed(32_000));
+    verify_modules(&jdk, &["java.base".to_string()], TraceAll::mixed(32_000));
 }
 
 #[test]
 fn jars_verify_on_every_jdk() {
     let list = std::env::var_os("LOOKBACK_VERIFY_JARS").unwrap_or_default();
-    let jars: Vec<_> = std::env::split_paths(&list).filter(|p| !p.as_os_str().is_empty()).collect();
     for jdk in jdks() {
+        // Every JDK has this one, compiled for Java 8.
+        let mut jars = vec![jdk.home.join("lib/jrt-fs.jar")];
+        jars.extend(std::env::split_paths(&list).filter(|p| !p.as_os_str().is_empty()));
         for jar in &jars {
             let classes = dump_classes(&jdk, &[jar.to_str().expect("a UTF-8 path")]);
             assert!(!classes.is_empty(), "{} has no classes", jar.display());
@@ -55,7 +64,7 @@ fn jars_verify_on_every_jdk() {
     }
 }
 
-/// Rewrites all classes into `folder`, with a name list beside it.
+/// Rewrites all classes into `folder`, also those in which nothing changes.
 fn rewrite_all(classes: &[PackedClass], policy: &mut TraceAll, folder: &Path) -> (SkipCounts, usize) {
     let mut scratch = Scratch::new();
     let (mut skipped, mut methods) = (SkipCounts::default(), 0);
@@ -64,9 +73,7 @@ fn rewrite_all(classes: &[PackedClass], policy: &mut TraceAll, folder: &Path) ->
             .unwrap_or_else(|e| panic!("{}: {e}", class.name));
         skipped.add(&outcome.skipped);
         methods += outcome.traced.len();
-        if let Some(bytes) = &outcome.bytes {
-            write_class(folder, &class.name, bytes);
-        }
+        write_class(folder, &class.name, outcome.bytes.as_deref().unwrap_or(&class.bytes));
     }
     (skipped, methods)
 }
@@ -85,36 +92,47 @@ fn broken_class(name: &str) -> Vec<u8> {
     builder.build()
 }
 
-fn verify_module(jdk: &Jdk, module: &str, classes: &[PackedClass], mut policy: TraceAll) {
-    let dir = TempDir::new(&format!("verify-{module}-{}-{}", jdk.release, policy.next));
-    let patch = dir.join("patch");
-    let (skipped, methods) = rewrite_all(classes, &mut policy, &patch);
+/// Compiles the silent trace points and the driver.
+fn compile(jdk: &Jdk, base: &Path, tools: &Path) {
     let quiet = java_sources().join("quiet");
     run(jdk
         .command("javac")
         .arg("--patch-module")
         .arg(format!("java.base={}", quiet.display()))
         .arg("-d")
-        .arg(&patch)
+        .arg(base)
         .arg(quiet.join("java/lang/LookbackTracePoint.java")));
-    write_class(&patch, "java/lang/LookbackBroken", &broken_class("java/lang/LookbackBroken"));
-    let tools = dir.join("tools");
-    run(jdk.command("javac").arg("-d").arg(&tools).arg(java_sources().join("tools/LinkAll.java")));
-    let names = dir.join("names");
-    list(classes.iter().map(|c| c.name.clone()).chain(["java/lang/LookbackBroken".to_string()]), &names);
-    let log = dir.join("verification.log");
+    run(jdk.command("javac").arg("-d").arg(tools).arg(java_sources().join("tools/LinkAll.java")));
+}
 
-    let printed = run(jdk
-        .command("java")
+/// Rewrites whole modules, java.base first, and boots a JVM from them.
+fn verify_modules(jdk: &Jdk, modules: &[String], mut policy: TraceAll) {
+    let dir = TempDir::new(&format!("verify-{}", jdk.release));
+    let (tools, names, log) = (dir.join("tools"), dir.join("names"), dir.join("verification.log"));
+    let mut command = jdk.command("java");
+    let (mut classes, mut skipped, mut methods) = (Vec::new(), SkipCounts::default(), 0);
+    for module in modules {
+        let patch = dir.join(module);
+        let found = dump_classes(jdk, &[module]);
+        let (skips, count) = rewrite_all(&found, &mut policy, &patch);
+        skipped.add(&skips);
+        methods += count;
+        classes.extend(found.into_iter().map(|c| c.name));
+        command.arg(format!("--patch-module={module}={}", patch.display()));
+    }
+    let base = dir.join(&modules[0]);
+    compile(jdk, &base, &tools);
+    write_class(&base, "java/lang/LookbackBroken", &broken_class("java/lang/LookbackBroken"));
+    list(classes.iter().cloned().chain(["java/lang/LookbackBroken".to_string()]), &names);
+
+    let printed = run(command
         .current_dir(dir.path())
-        .arg(format!("--patch-module={module}={}", patch.display()))
-        .args(["-Xverify:all", "-Xshare:off"])
+        .args(["-Xverify:all", "-Xshare:off", "--add-modules=ALL-SYSTEM"])
         .arg(format!("-Xlog:class+init=info:file={}:none", log.display()))
         .arg("-cp")
         .arg(&tools)
         .arg("LinkAll")
-        .arg(&names)
-        .arg("boot"));
+        .arg(&names));
 
     let failures: Vec<&str> = printed.lines().filter(|l| l.starts_with("FAILED")).collect();
     assert!(
@@ -127,13 +145,18 @@ fn verify_module(jdk: &Jdk, module: &str, classes: &[PackedClass], mut policy: T
 
     let verified = verified_classes(&log);
     let (missed, verified): (Vec<&str>, Vec<&str>) =
-        classes.iter().map(|c| c.name.as_str()).partition(|n| !verified.contains(&n.replace('/', ".")));
+        classes.iter().map(String::as_str).partition(|n| !verified.contains(&n.replace('/', ".")));
     let expected = |n: &&str| NEVER_VERIFIED.contains(n) || policy.is_below(n, NEVER_VERIFIED_BELOW);
     let surprises: Vec<&&str> = missed.iter().filter(|n| !expected(n)).collect();
     assert!(surprises.is_empty(), "linked but not verified by the JVM: {surprises:?}");
-    println!("JDK {}: {module}: {methods} methods rewritten, left alone: {}", jdk.release, reasons(&skipped));
+    let modules = if modules.len() > 3 { format!("{} modules", modules.len()) } else { modules.join(" ") };
+    println!(
+        "JDK {}: {modules}: {methods} methods rewritten, left alone: {}",
+        jdk.release,
+        reasons(&skipped)
+    );
     println!("JDK {}: {} classes HotSpot never verifies: {}", jdk.release, missed.len(), missed.join(", "));
-    println!("JDK {}: {module}: verified {} classes, 0 errors", jdk.release, verified.len());
+    println!("JDK {}: {modules}: verified {} classes, 0 errors", jdk.release, verified.len());
 }
 
 /// The classes whose bytecode HotSpot went through, by its own log.
@@ -154,16 +177,8 @@ fn verify_jar(jdk: &Jdk, jar: &Path, class_path: &[std::path::PathBuf], classes:
     let dir = TempDir::new(&format!("jar-{}", jdk.release));
     let (rewritten, tools, names) = (dir.join("rewritten"), dir.join("tools"), dir.join("names"));
     let (skipped, methods) = rewrite_all(classes, &mut TraceAll::mixed(30_000), &rewritten);
-    run(jdk.command("javac").arg("-d").arg(&tools).arg(java_sources().join("tools/LinkAll.java")));
-    let quiet = java_sources().join("quiet");
     let patch = dir.join("patch");
-    run(jdk
-        .command("javac")
-        .arg("--patch-module")
-        .arg(format!("java.base={}", quiet.display()))
-        .arg("-d")
-        .arg(&patch)
-        .arg(quiet.join("java/lang/LookbackTracePoint.java")));
+    compile(jdk, &patch, &tools);
     list(classes.iter().map(|c| c.name.clone()), &names);
     let summary = |first: &Path| {
         let path = [first, &tools].into_iter().chain(class_path.iter().map(|p| p.as_path()));
@@ -174,8 +189,7 @@ fn verify_jar(jdk: &Jdk, jar: &Path, class_path: &[std::path::PathBuf], classes:
             .arg("-cp")
             .arg(std::env::join_paths(path).expect("a class path"))
             .arg("LinkAll")
-            .arg(&names)
-            .arg("app"));
+            .arg(&names));
         let failed: Vec<String> =
             printed.lines().filter(|l| l.starts_with("FAILED")).map(str::to_string).collect();
         let last = printed.lines().rfind(|l| l.starts_with("linked")).expect("a summary").to_string();

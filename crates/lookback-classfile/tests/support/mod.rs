@@ -12,6 +12,7 @@ pub mod assembler;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use lookback_classfile::{ClassInfo, MethodId, MethodInfo, Policy, Probe, TracePoints};
 
@@ -78,6 +79,9 @@ pub struct TempDir(PathBuf);
 
 impl TempDir {
     pub fn new(name: &str) -> Self {
+        // Relaxed: only the distinctness of the numbers matters.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(format!("lookback-classfile-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a temporary folder");
         TempDir(path)
@@ -124,7 +128,7 @@ pub struct PackedClass {
     pub bytes: Vec<u8>,
 }
 
-/// Dumps modules (`ALL` for all) of a JDK and jar files into memory.
+/// Dumps modules of a JDK and jar files into memory.
 pub fn dump_classes(jdk: &Jdk, sources: &[&str]) -> Vec<PackedClass> {
     let dir = TempDir::new(&format!("dump-{}", jdk.release));
     let pack = dir.join("pack");

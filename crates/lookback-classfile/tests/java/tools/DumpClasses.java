@@ -4,8 +4,8 @@
 // without a build. The pack is a sequence of: length of the name (int), name (UTF-8, with slashes),
 // length of the class file (int), class file. Must not load any of the classes.
 //
-// Usage: DumpClasses OUT SOURCE... where a SOURCE is the name of a module of the running JDK,
-// the word ALL for every module, or the path of a jar file.
+// Usage: DumpClasses OUT SOURCE... where a SOURCE is the name of a module of the running JDK
+// or the path of a jar file.
 
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
@@ -35,15 +35,7 @@ public final class DumpClasses {
                     continue;
                 }
                 Path modules = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules");
-                if (args[i].equals("ALL")) {
-                    try (Stream<Path> all = Files.list(modules)) {
-                        for (Path module : all.sorted().collect(Collectors.toList())) {
-                            dump(module, out);
-                        }
-                    }
-                } else {
-                    dump(modules.resolve(args[i]), out);
-                }
+                dump(modules.resolve(args[i]), out);
             }
         }
     }
