@@ -1,0 +1,81 @@
+//! Decode of a full ring: 64 MB of slots of several threads, from the packed file to slices.
+//!
+//! Prints `result NAME VALUE UNIT` lines. The incident is made first and lies in memory; time and peak cover
+//! reading, unpacking and decoding. `LOOKBACK_BENCH_SLOTS` sets another number of slots, for a quick run.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use lookback_analysis::Recording;
+use lookback_format::event::{Event, frame};
+use lookback_format::incident::{Reader, Writer};
+use lookback_format::symbol::Wait;
+use std::io::Cursor;
+use std::time::Instant;
+use support::*;
+
+const THREADS: u32 = 8;
+/// Slots of a chunk: a slab of 64 KiB.
+const CHUNK: usize = 16_368;
+
+fn main() {
+    let slots: usize =
+        std::env::var("LOOKBACK_BENCH_SLOTS").ok().and_then(|s| s.parse().ok()).unwrap_or(16 << 20);
+    let (file, methods) = (incident(slots), 2_000);
+    println!("result decode.64mb.file {:.1} MB", file.len() as f64 / 1e6);
+    reset_peak();
+    let before = status("VmRSS");
+    let begin = Instant::now();
+    let mut reader = Reader::open(Cursor::new(&file[..])).expect("the incident is whole");
+    let recording = Recording::load(&mut reader);
+    let seconds = begin.elapsed().as_secs_f64();
+    let peak = status("VmHWM") - before;
+    assert_eq!(recording.threads.len(), THREADS as usize);
+    assert_eq!(recording.methods.iter().count(), methods);
+    assert!(recording.slices() * 2 + 1_000 > slots - slots / 100, "{} slices", recording.slices());
+    println!("result decode.64mb.slots {slots} slots");
+    println!("result decode.64mb.slices {} slices", recording.slices());
+    println!("result decode.64mb.seconds {seconds:.3} s");
+    println!("result decode.64mb.peak_mb {:.0} MB", peak / 1e3);
+}
+
+fn incident(slots: usize) -> Vec<u8> {
+    let mut w = Writer::new(Cursor::new(Vec::new()));
+    w.ring(|out| {
+        for key in 0..THREADS {
+            let mut random = Random(u64::from(key));
+            let mut t = Tracer::new(key, EPOCH, CHUNK);
+            let mut written = 0;
+            while written < slots / THREADS as usize {
+                random_walk(&mut t, &mut random, 10_000, 40, 2_000);
+                t.forget();
+                for c in t.chunks.drain(..) {
+                    written += c.slots.len();
+                    let (mut payload, mut framed) = (Vec::new(), Vec::new());
+                    let kind = Event::Chunk(c).encode(&mut payload);
+                    frame(kind, &[&payload], &mut framed);
+                    out.write_all(&framed)?;
+                }
+            }
+        }
+        Ok(())
+    })
+    .expect("memory takes all");
+    let names: Vec<_> = (1..=2_000).map(|i| format!("com.acme.p{}.Class{i}", i % 50)).collect();
+    let symbols: Vec<_> = names.iter().zip(1..).map(|(n, i)| (i, n.as_str(), "run", 7, Wait::None)).collect();
+    w.symbols(classes(&symbols)).expect("memory takes all");
+    w.threads(&[]).expect("memory takes all");
+    w.finish(&command(EPOCH)).expect("memory takes all").into_inner()
+}
+
+/// A field of this process' status, kilobytes.
+fn status(field: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|l| l.starts_with(field)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0.0)
+}
+
+fn reset_peak() {
+    // 5 sets the high-water mark of resident memory back; without it the making of the incident would count.
+    std::fs::write("/proc/self/clear_refs", "5").expect("the kernel resets the peak");
+}

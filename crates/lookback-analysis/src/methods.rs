@@ -1,0 +1,166 @@
+//! Which method an identifier stands for, and what the decoder must know about it.
+//!
+//! The constraint that shaped it: the decoder asks once a slot. Identifiers are dense in practice, so the
+//! answer is one byte in an array; identifiers beyond the array, which only a damaged file has, go through a
+//! map, so that a hostile identifier costs no memory.
+
+use crate::Flags;
+use lookback_format::MethodId;
+use lookback_format::symbol::{Class, Wait};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Identifiers below this are looked up in an array: 4 million methods are 200 times a large server's.
+const DENSE: u32 = 1 << 22;
+
+/// A method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MethodInfo {
+    /// Its identifier.
+    pub id: MethodId,
+    /// Its class: `com.acme.Outer$Inner`.
+    pub class: Arc<str>,
+    /// Its name.
+    pub name: String,
+    /// Its descriptor, as in the class file.
+    pub descriptor: String,
+    /// Source file of the class; empty when unknown.
+    pub file: Arc<str>,
+    /// First line; 0 when unknown.
+    pub line: u16,
+    /// What it waits for.
+    pub wait: Wait,
+}
+
+impl MethodInfo {
+    /// `com.acme.Orders.place`.
+    #[must_use]
+    pub fn full(&self) -> String {
+        format!("{}.{}", self.class, self.name)
+    }
+
+    /// `Orders.place`.
+    #[must_use]
+    pub fn short(&self) -> String {
+        format!("{}.{}", short_class(&self.class), self.name)
+    }
+
+    /// `Orders.java:12`, `Orders.java`, or nothing.
+    #[must_use]
+    pub fn source(&self) -> Option<String> {
+        match (&*self.file, self.line) {
+            ("", _) => None,
+            (file, 0) => Some(file.to_owned()),
+            (file, line) => Some(format!("{file}:{line}")),
+        }
+    }
+}
+
+/// The class without its package.
+#[must_use]
+pub(crate) fn short_class(class: &str) -> &str {
+    class.rsplit_once('.').map_or(class, |(_, short)| short)
+}
+
+/// The methods of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct Methods {
+    all: Vec<MethodInfo>,
+    by_id: HashMap<MethodId, u32>,
+    marks: Vec<u8>,
+}
+
+/// What the decoder must know of a method: [`Flags::WAIT`], or [`CARRIER`].
+pub(crate) const CARRIER: u8 = 64;
+
+fn mark(wait: Wait) -> u8 {
+    match wait {
+        Wait::Carrier => CARRIER,
+        w if w.is_wait() => Flags::WAIT.0,
+        _ => 0,
+    }
+}
+
+impl Methods {
+    /// The table of `classes`. When an identifier occurs twice the later one counts.
+    #[must_use]
+    pub fn new(classes: impl IntoIterator<Item = Class>) -> Self {
+        let mut m = Methods::default();
+        for c in classes {
+            let (class, file): (Arc<str>, Arc<str>) = (c.class.into(), c.file.into());
+            for s in c.methods {
+                m.by_id.insert(s.id, m.all.len() as u32);
+                if s.id.0 < DENSE {
+                    let at = s.id.0 as usize;
+                    m.marks.resize(m.marks.len().max(at + 1), 0);
+                    m.marks[at] = mark(s.wait);
+                }
+                m.all.push(MethodInfo {
+                    id: s.id,
+                    class: class.clone(),
+                    name: s.name,
+                    descriptor: s.descriptor,
+                    file: file.clone(),
+                    line: s.line,
+                    wait: s.wait,
+                });
+            }
+        }
+        m
+    }
+
+    /// The method with this identifier.
+    #[must_use]
+    pub fn get(&self, id: MethodId) -> Option<&MethodInfo> {
+        self.by_id.get(&id).map(|&i| &self.all[i as usize])
+    }
+
+    /// All methods.
+    pub fn iter(&self) -> impl Iterator<Item = &MethodInfo> {
+        self.all.iter()
+    }
+
+    /// What the method waits for.
+    #[must_use]
+    pub fn wait(&self, id: MethodId) -> Wait {
+        self.get(id).map_or(Wait::None, |m| m.wait)
+    }
+
+    /// `com.acme.Orders.place`, or a name that says that the symbol is missing.
+    #[must_use]
+    pub fn full(&self, id: MethodId) -> String {
+        self.get(id).map_or_else(|| unknown(id), MethodInfo::full)
+    }
+
+    /// `Orders.place`, or a name that says that the symbol is missing.
+    #[must_use]
+    pub fn short(&self, id: MethodId) -> String {
+        self.get(id).map_or_else(|| unknown(id), MethodInfo::short)
+    }
+
+    /// `Orders.place (Orders.java:12)`, without the brackets when the source is unknown.
+    #[must_use]
+    pub fn placed(&self, id: MethodId) -> String {
+        match self.get(id).and_then(MethodInfo::source) {
+            Some(source) => format!("{} ({source})", self.short(id)),
+            None => self.short(id),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn mark(&self, id: MethodId) -> u8 {
+        match self.marks.get(id.0 as usize) {
+            Some(&m) => m,
+            None => self.far_mark(id),
+        }
+    }
+
+    #[cold]
+    fn far_mark(&self, id: MethodId) -> u8 {
+        if id.0 < DENSE { 0 } else { mark(self.wait(id)) }
+    }
+}
+
+fn unknown(id: MethodId) -> String {
+    format!("method #{}", id.0)
+}

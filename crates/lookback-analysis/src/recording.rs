@@ -1,0 +1,382 @@
+//! A recording: all that an incident holds, decoded.
+//!
+//! The constraint that shaped it: chunks come in any order, some twice, and a full ring of them must not stay
+//! in memory beside the slices longer than needed: each thread's chunks are given back when it is decoded.
+
+use crate::clock::Ticks;
+use crate::decode::{Decoded, decode};
+use crate::survey::Known;
+use crate::{Columns, Flags, Methods, SliceIndex};
+use lookback_format::event::{Chunk, Event};
+use lookback_format::incident::{Damage, Manifest, Reader, STAGING, Thread, Trigger};
+use lookback_format::slot::GapCause;
+use lookback_format::symbol::Class;
+use lookback_format::{MethodId, Nanos, ThreadKey};
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+
+/// All that an incident holds, decoded.
+#[derive(Debug)]
+pub struct Recording {
+    /// The facts of the recording.
+    pub manifest: Manifest,
+    /// Its methods.
+    pub methods: Methods,
+    /// Its threads, by key.
+    pub threads: Vec<ThreadTrack>,
+    /// Pauses of the whole program, by start.
+    pub pauses: Vec<Pause>,
+    /// The trigger as the ring has it, for a recording that was recovered: thread, method, when, start, rule.
+    pub fired: Vec<(ThreadKey, MethodId, Nanos, Nanos, String)>,
+    /// What was wrong with the incident's parts, in words.
+    pub damages: Vec<String>,
+    /// What is missing, by cause: the manifest's counts and those that the decode found.
+    pub losses: BTreeMap<String, u64>,
+    /// First moment of the oldest slice, and last moment of the recording.
+    pub span: (Nanos, Nanos),
+}
+
+/// A slice of a recording: position of the thread in [`Recording::threads`], position in its columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SliceRef {
+    /// The thread.
+    pub thread: usize,
+    /// The slice.
+    pub slice: SliceIndex,
+}
+
+/// What one thread did.
+#[derive(Debug, Default)]
+pub struct ThreadTrack {
+    /// Its key.
+    pub key: ThreadKey,
+    /// Its newest name.
+    pub name: String,
+    /// The operating system's id; 0 when unknown.
+    pub os_tid: u32,
+    /// Java's id; 0 when unknown.
+    pub java_tid: u64,
+    /// When it began, if that was recorded.
+    pub began: Option<Nanos>,
+    /// When it ended, if it did.
+    pub ended: Option<Nanos>,
+    /// What it did when the recording was written, if it lived then.
+    pub live: Option<Thread>,
+    /// Its slices.
+    pub slices: Columns,
+    /// Where records are missing.
+    pub gaps: Vec<Gap>,
+    /// Whether its oldest records were overwritten: the ring is finite.
+    pub overwritten: bool,
+}
+
+/// A place where records of a thread are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The last moment before it.
+    pub from: Nanos,
+    /// The first moment after it.
+    pub to: Nanos,
+    /// How many records, at least.
+    pub lost: u64,
+    /// Why.
+    pub kind: GapKind,
+}
+
+/// Why records are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapKind {
+    /// A gap record says so.
+    Recorded(GapCause),
+    /// So many chunks of the thread are not in the recording, and newer ones are.
+    Chunks(u32),
+    /// A chunk's header counts lost records.
+    Within,
+    /// Words of a chunk cannot be read.
+    Unreadable,
+}
+
+impl GapKind {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            GapKind::Recorded(cause) => cause.words().to_owned(),
+            GapKind::Chunks(1) => "1 chunk of the thread is missing".to_owned(),
+            GapKind::Chunks(n) => format!("{n} chunks of the thread are missing"),
+            GapKind::Within => "recursion deeper than a slab".to_owned(),
+            GapKind::Unreadable => "damaged slots".to_owned(),
+        }
+    }
+
+    /// Key among the losses.
+    fn cause(self) -> String {
+        match self {
+            GapKind::Recorded(cause) => format!("records in gaps: {}", cause.words()),
+            GapKind::Chunks(_) => "chunks missing in the middle of a thread".to_owned(),
+            GapKind::Within => "records in gaps: recursion deeper than a slab".to_owned(),
+            GapKind::Unreadable => "words of damaged chunks".to_owned(),
+        }
+    }
+}
+
+/// The whole program stood still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// From.
+    pub start: Nanos,
+    /// To.
+    pub end: Nanos,
+    /// Why: 0 = garbage collection.
+    pub cause: u32,
+}
+
+impl Recording {
+    /// Reads and decodes an incident. Damaged parts are named in [`Recording::damages`]; what is intact of
+    /// them is decoded.
+    pub fn load<R: Read + Seek>(reader: &mut Reader<R>) -> Recording {
+        let mut b = Builder::new(reader.manifest.clone());
+        let (classes, damages) = reader.symbols();
+        b.symbols(classes);
+        b.damages.extend(damages.iter().map(damage));
+        match reader.threads() {
+            Ok(threads) => b.threads(threads),
+            Err(e) => b.damages.push(e.to_string()),
+        }
+        let damages = reader.events(&mut |e| b.event(e));
+        // A recording of a killed program has no staging part when no thread had anything to move.
+        b.damages.extend(damages.iter().filter(|d| !absent(d)).map(damage));
+        b.build()
+    }
+
+    /// Decodes events, for recordings that are in no file.
+    pub fn from_events(
+        manifest: Manifest,
+        classes: impl IntoIterator<Item = Class>,
+        threads: impl IntoIterator<Item = Thread>,
+        events: impl IntoIterator<Item = Event>,
+    ) -> Recording {
+        let mut b = Builder::new(manifest);
+        b.symbols(classes);
+        b.threads(threads);
+        events.into_iter().for_each(|e| b.event(e));
+        b.build()
+    }
+
+    /// The slice `r`.
+    ///
+    /// # Panics
+    /// When the recording has no such slice.
+    #[must_use]
+    pub fn slice(&self, r: SliceRef) -> crate::Slice {
+        self.threads[r.thread].slices.get(r.slice)
+    }
+
+    /// Number of slices of all threads.
+    #[must_use]
+    pub fn slices(&self) -> usize {
+        self.threads.iter().map(|t| t.slices.len()).sum()
+    }
+
+    /// Position of a thread.
+    #[must_use]
+    pub fn thread(&self, key: ThreadKey) -> Option<usize> {
+        self.threads.binary_search_by_key(&key, |t| t.key).ok()
+    }
+
+    /// Wall clock of a moment, nanoseconds since 1970.
+    #[must_use]
+    pub fn unix_nanos(&self, at: Nanos) -> i128 {
+        let (mono, wall) = self.manifest.clock_pair;
+        i128::from(wall) + i128::from(at.0) - i128::from(mono.0)
+    }
+
+    /// The slice of the call that fired the trigger.
+    #[must_use]
+    pub fn trigger_slice(&self) -> Option<SliceRef> {
+        let Trigger::Slow { thread, .. } = self.manifest.trigger else { return None };
+        let thread = self.thread(thread)?;
+        let flags = &self.threads[thread].slices.flags;
+        let slice = flags.iter().position(|f| f.has(Flags::TRIGGER))?;
+        Some(SliceRef { thread, slice: SliceIndex(slice as u32) })
+    }
+}
+
+fn damage(d: &Damage) -> String {
+    format!("{}: {}", d.section, d.error)
+}
+
+fn absent(d: &Damage) -> bool {
+    d.section == STAGING && matches!(d.error, lookback_format::Error::Missing { .. })
+}
+
+/// Gathers a recording's parts in any order, and decodes them in the end.
+#[derive(Debug)]
+pub struct Builder {
+    manifest: Manifest,
+    methods: Methods,
+    tracks: BTreeMap<ThreadKey, Track>,
+    pauses: Vec<Pause>,
+    fired: Vec<(ThreadKey, MethodId, Nanos, Nanos, String)>,
+    damages: Vec<String>,
+    unknown: u64,
+    end: Nanos,
+}
+
+#[derive(Debug, Default)]
+struct Track {
+    track: ThreadTrack,
+    chunks: Vec<Chunk>,
+}
+
+impl Builder {
+    /// An empty recording.
+    #[must_use]
+    pub fn new(manifest: Manifest) -> Self {
+        Builder {
+            end: manifest.trigger.at(),
+            manifest,
+            methods: Methods::default(),
+            tracks: BTreeMap::new(),
+            pauses: Vec::new(),
+            fired: Vec::new(),
+            damages: Vec::new(),
+            unknown: 0,
+        }
+    }
+
+    /// Sets the symbols.
+    pub fn symbols(&mut self, classes: impl IntoIterator<Item = Class>) {
+        self.methods = Methods::new(classes);
+    }
+
+    /// Adds what the threads did when the recording was written.
+    pub fn threads(&mut self, threads: impl IntoIterator<Item = Thread>) {
+        for t in threads {
+            let track = &mut self.track(t.key).track;
+            t.name.clone_into(&mut track.name);
+            (track.os_tid, track.java_tid) = (t.os_tid, t.java_tid);
+            track.live = Some(t);
+        }
+    }
+
+    /// Says that a part was damaged.
+    pub fn damage(&mut self, what: String) {
+        self.damages.push(what);
+    }
+
+    /// Adds an event.
+    pub fn event(&mut self, event: Event) {
+        match event {
+            Event::Chunk(c) => {
+                self.end = self.end.max(c.last);
+                self.track(c.thread).chunks.push(c);
+            }
+            Event::Pause(start, end, cause) => {
+                self.end = self.end.max(end);
+                self.pauses.push(Pause { start, end: end.max(start), cause });
+            }
+            Event::ThreadStart(t) => {
+                let track = &mut self.track(t.thread).track;
+                track.began = Some(t.at);
+                if track.live.is_none() && track.ended.is_none() {
+                    (track.name, track.os_tid, track.java_tid) = (t.name, t.os_tid, t.java_tid);
+                }
+            }
+            Event::ThreadEnd(t) => {
+                let track = &mut self.track(t.thread).track;
+                track.ended = Some(t.at);
+                (track.name, track.os_tid, track.java_tid) = (t.name, t.os_tid, t.java_tid);
+            }
+            Event::Trigger(thread, method, at, start, rule) => {
+                self.fired.push((thread, method, at, start, rule));
+            }
+            _ => self.unknown += 1,
+        }
+    }
+
+    fn track(&mut self, key: ThreadKey) -> &mut Track {
+        let track = self.tracks.entry(key).or_default();
+        track.track.key = key;
+        track
+    }
+
+    /// Decodes what was gathered.
+    #[must_use]
+    pub fn build(self) -> Recording {
+        let Builder { manifest, methods, tracks, mut pauses, fired, damages, unknown, end } = self;
+        let ticks = Ticks::from(&manifest);
+        let mut losses = manifest.losses.clone();
+        losses.retain(|_, n| *n > 0);
+        let mut lose = |cause: String, n: u64| {
+            if n > 0 {
+                *losses.entry(cause).or_default() += n;
+            }
+        };
+        let mut threads = Vec::with_capacity(tracks.len());
+        for (key, Track { mut track, chunks }) in tracks {
+            let chunks = in_order(chunks);
+            track.overwritten = chunks.first().is_some_and(|c| c.seq.0 > 0);
+            let known = known_call(&manifest.trigger, key);
+            let until = track.ended.unwrap_or(end);
+            let Decoded { slices, gaps, unplaced } = decode(&chunks, &methods, ticks, known, until);
+            gaps.iter().for_each(|g| lose(g.kind.cause(), g.lost));
+            lose("exits that fit no call".to_owned(), unplaced);
+            (track.slices, track.gaps) = (slices, gaps);
+            if track.name.is_empty() {
+                track.name = format!("thread {}", key.0);
+            }
+            threads.push(track);
+        }
+        lose("events of a kind that this version does not know".to_owned(), unknown);
+        lose("damaged parts of the file".to_owned(), damages.len() as u64);
+        pauses.sort_by_key(|p| (p.start, p.end));
+        let begin = threads.iter().filter_map(|t| t.slices.start.first()).min();
+        let begin = begin.copied().unwrap_or(end).min(end);
+        let mut r =
+            Recording { manifest, methods, threads, pauses, fired, damages, losses, span: (begin, end) };
+        r.mark_trigger();
+        r
+    }
+}
+
+/// Chunks by sequence; of two with the same number the longer one, since the other was copied earlier.
+fn in_order(mut chunks: Vec<Chunk>) -> Vec<Chunk> {
+    chunks.sort_by_key(|c| (c.seq, std::cmp::Reverse(c.slots.len())));
+    chunks.dedup_by_key(|c| c.seq);
+    chunks
+}
+
+/// The trigger's call runs from its start to its end, whether or not the records still show its entry.
+fn known_call(trigger: &Trigger, key: ThreadKey) -> Option<Known> {
+    match *trigger {
+        Trigger::Slow { thread, method, start, duration, running, .. } if thread == key => {
+            let to = if running { Nanos(u64::MAX) } else { start.plus(duration.0) };
+            Some(Known { method, from: start, to })
+        }
+        _ => None,
+    }
+}
+
+impl Recording {
+    /// Finds the trigger's slice: of its thread's slices of its method the one that lies most within the
+    /// time of the call, then the one whose ends are nearest.
+    fn mark_trigger(&mut self) {
+        let Trigger::Slow { thread, method, start, duration, .. } = self.manifest.trigger else { return };
+        let Some(thread) = self.thread(thread) else { return };
+        let end = start.plus(duration.0);
+        let slices = &mut self.threads[thread].slices;
+        let best = slices
+            .indices()
+            .filter(|i| slices.method[i.at()] == method)
+            .map(|i| (slices.get(i), i))
+            .filter(|(s, _)| s.start <= end && s.end >= start)
+            .max_by_key(|(s, i)| {
+                let off = s.start.0.abs_diff(start.0).saturating_add(s.end.0.abs_diff(end.0));
+                (s.overlap(start, end), std::cmp::Reverse((off, *i)))
+            });
+        if let Some((s, i)) = best {
+            slices.flags[i.at()] = s.flags.with(Flags::TRIGGER);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! First pass over a thread's stream: which exits have no entry, and how many slices there will be.
+//!
+//! The constraint that shaped it: an exit without an entry ends a call that was already running where the
+//! records begin, so its slice must stand *before* all that the call enclosed. Finding those exits first lets
+//! the second pass write every column front to back.
+//!
+//! How: entries and segments are numbered in order. An exit that matches nothing on the stack belongs to a
+//! call that encloses what the innermost open call (its owner; the segment, when none is open) has made so
+//! far. Calls of the same owner that end later enclose those that end earlier.
+
+use crate::methods::{CARRIER, Methods};
+use crate::pieces::{Piece, Pieces};
+use lookback_format::event::Chunk;
+use lookback_format::slot::EXIT;
+use lookback_format::{MethodId, Nanos};
+
+/// Failed searches of the stack may cost this many steps a thread, so that hostile slots cannot make the
+/// decode quadratic; after that only the innermost [`NEAR`] frames are searched. A real trace needs none: its
+/// unmatched exits come when nothing is open.
+const SEARCH_BUDGET: usize = 1 << 24;
+const NEAR: usize = 64;
+
+/// A call that runs all through `from..to` whatever its thread's records say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) method: MethodId,
+    pub(crate) from: Nanos,
+    pub(crate) to: Nanos,
+}
+
+/// A call whose entry was not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unseen {
+    /// Number of the entry or segment that it lies in.
+    pub(crate) owner: u32,
+    pub(crate) method: MethodId,
+}
+
+/// What the first pass found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// Entries seen.
+    pub(crate) entries: usize,
+    /// Calls whose entry was not seen, by owner, outermost first.
+    pub(crate) unseen: Vec<Unseen>,
+}
+
+/// Where the stack must be cut to leave a call of a method, or `None` when it does not hold one.
+/// A mounted virtual thread's frames are separated from the carrier's own: the search ends at the carrier.
+pub(crate) struct Search {
+    budget: usize,
+}
+
+impl Search {
+    pub(crate) const fn new() -> Self {
+        Search { budget: SEARCH_BUDGET }
+    }
+
+    /// `frames` gives the methods from the innermost outwards, with whether each is a carrier.
+    #[cold]
+    pub(crate) fn find(
+        &mut self,
+        method: u32,
+        frames: impl Iterator<Item = (u32, bool)>,
+        depth: usize,
+    ) -> Option<usize> {
+        let most = if self.budget > 0 { depth } else { NEAR };
+        let mut steps = 0;
+        for (m, carrier) in frames.take(most) {
+            steps += 1;
+            if m == method {
+                return Some(depth - steps);
+            }
+            if carrier {
+                break;
+            }
+        }
+        self.budget = self.budget.saturating_sub(steps);
+        None
+    }
+}
+
+/// Set in a frame's method word when it is a carrier; method identifiers have 30 bits.
+const CARRIER_BIT: u32 = 1 << 31;
+
+#[derive(Clone, Copy)]
+struct Frame {
+    method: u32,
+    number: u32,
+}
+
+impl Frame {
+    const fn method(self) -> u32 {
+        self.method & MethodId::MAX
+    }
+}
+
+/// Surveys the stream `chunks`; `breaks` tells before which chunks records are missing.
+pub(crate) fn survey(
+    chunks: &[Chunk],
+    breaks: impl Fn(usize) -> bool,
+    methods: &Methods,
+    known: Option<Known>,
+) -> Survey {
+    let from = chunks.first().map_or(Nanos(0), |c| c.first);
+    let mut pass = Pass {
+        found: Survey::default(),
+        methods,
+        known,
+        stack: Vec::new(),
+        search: Search::new(),
+        number: 0,
+        segment: Segment { number: 0, from, unseen: 0 },
+    };
+    for (i, chunk) in chunks.iter().enumerate() {
+        if breaks(i) {
+            pass.gap(chunks[i - 1].last, chunk.first);
+        }
+        for piece in Pieces::new(&chunk.slots) {
+            match piece {
+                Piece::Slots(slots) => pass.slots(slots),
+                Piece::Gap(..) | Piece::Unreadable(_) => pass.gap(chunk.last, chunk.last),
+                Piece::Time(_) | Piece::Tick(_) => {}
+            }
+        }
+    }
+    let end = chunks.last().map_or(Nanos(0), |c| c.last);
+    pass.end_segment(end);
+    let mut found = pass.found;
+    // The call that ends last is the outermost: later ones first, and the sort is stable.
+    found.unseen.reverse();
+    found.unseen.sort_by_key(|u| u.owner);
+    found
+}
+
+struct Segment {
+    number: u32,
+    from: Nanos,
+    unseen: usize,
+}
+
+struct Pass<'a> {
+    found: Survey,
+    methods: &'a Methods,
+    known: Option<Known>,
+    stack: Vec<Frame>,
+    search: Search,
+    number: u32,
+    segment: Segment,
+}
+
+impl Pass<'_> {
+    fn slots(&mut self, slots: &[u32]) {
+        for &slot in slots {
+            let method = slot & MethodId::MAX;
+            if slot & EXIT == 0 {
+                self.number += 1;
+                self.found.entries += 1;
+                let carrier = self.methods.mark(MethodId(method)) & CARRIER != 0;
+                let method = if carrier { method | CARRIER_BIT } else { method };
+                self.stack.push(Frame { method, number: self.number });
+            } else if self.stack.last().is_some_and(|f| f.method() == method) {
+                self.stack.pop();
+            } else {
+                self.leave_outer(method);
+            }
+        }
+    }
+
+    #[cold]
+    fn leave_outer(&mut self, method: u32) {
+        let frames = self.stack.iter().rev().map(|f| (f.method(), f.method & CARRIER_BIT != 0));
+        match self.search.find(method, frames, self.stack.len()) {
+            Some(depth) => self.stack.truncate(depth),
+            None => {
+                let owner = self.stack.last().map_or(self.segment.number, |f| f.number);
+                self.found.unseen.push(Unseen { owner, method: MethodId(method) });
+            }
+        }
+    }
+
+    fn gap(&mut self, from: Nanos, to: Nanos) {
+        self.end_segment(from);
+        self.stack.clear();
+        self.number += 1;
+        self.segment = Segment { number: self.number, from: to, unseen: self.found.unseen.len() };
+    }
+
+    /// A call that is known to run all through a segment is its outermost one, unless the records show it.
+    fn end_segment(&mut self, to: Nanos) {
+        let Some(k) = self.known.filter(|k| k.from < self.segment.from && to <= k.to) else { return };
+        let here = Unseen { owner: self.segment.number, method: k.method };
+        if !self.found.unseen[self.segment.unseen..].contains(&here) {
+            self.found.unseen.push(here);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! A thread's recorder as the agent has it, without a JVM: calls in, chunks of slots out.
+//!
+//! The constraint that shaped it: the decoder's tests need the truth beside the records, so the recorder keeps
+//! every call with its exact times, and everything follows from what the test does or from a seed.
+#![allow(dead_code, reason = "each test target uses a part of it")]
+
+use lookback_analysis::Recording;
+use lookback_format::event::{Chunk, Event};
+use lookback_format::incident::{Manifest, Thread, Trigger, VERSION};
+use lookback_format::slot::{entry, exit, tick, time};
+use lookback_format::symbol::{Class, Method, Wait};
+use lookback_format::{MethodId, Nanos, Seq, ThreadKey};
+use std::collections::BTreeMap;
+
+/// A millisecond and a microsecond in nanoseconds.
+pub(crate) const MS: u64 = 1_000_000;
+pub(crate) const US: u64 = 1_000;
+/// The clock at tick 0 of every test recording.
+pub(crate) const EPOCH: u64 = 50_000 * MS;
+pub(crate) const TICK: u64 = MS;
+pub(crate) const LATE: u64 = 100 * US;
+
+/// A call as it really was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) method: u32,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) depth: u32,
+}
+
+/// One thread and its recorder.
+pub(crate) struct Tracer {
+    pub(crate) key: ThreadKey,
+    pub(crate) now: u64,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) chunks: Vec<Chunk>,
+    pub(crate) timed: Vec<u32>,
+    open: Vec<usize>,
+    slots: Vec<u32>,
+    first: u64,
+    seq: u32,
+    slots_a_chunk: usize,
+    ticked: u64,
+    force: bool,
+}
+
+impl Tracer {
+    pub(crate) fn new(key: u32, now: u64, slots_a_chunk: usize) -> Self {
+        Tracer {
+            key: ThreadKey(key),
+            now,
+            calls: Vec::new(),
+            chunks: Vec::new(),
+            timed: Vec::new(),
+            open: Vec::new(),
+            slots: Vec::new(),
+            first: now,
+            seq: 0,
+            slots_a_chunk,
+            ticked: 0,
+            force: true,
+        }
+    }
+
+    fn tick_number(&self) -> u64 {
+        (self.now - EPOCH) / TICK
+    }
+
+    fn stamp(&mut self, exact: bool) {
+        if exact {
+            self.slots.extend(time(Nanos(self.now)));
+        } else {
+            self.slots.push(tick(self.tick_number()));
+        }
+        self.ticked = self.tick_number();
+        self.force = false;
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(crate) fn enter(&mut self, method: u32) {
+        if self.slots.len() + 8 > self.slots_a_chunk {
+            self.flush();
+        }
+        if self.timed.contains(&method) {
+            self.stamp(true);
+        } else if self.force || self.tick_number() != self.ticked {
+            // An entry may not call anything: it writes the coarse time.
+            self.stamp(false);
+        }
+        self.slots.push(entry(MethodId(method)));
+        let depth = self.open.len() as u32;
+        self.open.push(self.calls.len());
+        self.calls.push(Call { method, start: self.now, end: self.now, depth });
+    }
+
+    pub(crate) fn leave(&mut self) {
+        let call = self.open.pop().expect("a call is open");
+        let method = self.calls[call].method;
+        if self.force || self.timed.contains(&method) || self.tick_number() != self.ticked {
+            self.stamp(true);
+        }
+        self.slots.push(exit(MethodId(method)));
+        self.calls[call].end = self.now;
+        if self.slots.len() + 8 > self.slots_a_chunk {
+            self.flush();
+        }
+    }
+
+    /// The innermost call ends without an exit of its own.
+    pub(crate) fn vanish(&mut self) {
+        let call = self.open.pop().expect("a call is open");
+        self.calls[call].end = self.now;
+    }
+
+    /// Slots as they come, for records that no real call makes.
+    pub(crate) fn raw(&mut self, words: &[u32]) {
+        self.slots.extend_from_slice(words);
+    }
+
+    pub(crate) fn call(&mut self, method: u32, nanos: u64) {
+        self.enter(method);
+        self.now += nanos;
+        self.leave();
+    }
+
+    pub(crate) fn within(&mut self, method: u32, body: impl FnOnce(&mut Self)) {
+        self.enter(method);
+        body(self);
+        self.leave();
+    }
+
+    pub(crate) fn flush(&mut self) {
+        if self.slots.is_empty() {
+            return;
+        }
+        self.chunks.push(Chunk {
+            thread: self.key,
+            seq: Seq(self.seq),
+            first: Nanos(self.first),
+            last: Nanos(self.now),
+            lost: 0,
+            slots: std::mem::take(&mut self.slots),
+        });
+        self.seq += 1;
+        self.first = self.now;
+        self.force = true;
+    }
+
+    /// Leaves all open calls and forgets what was called, for recordings larger than the truth can be.
+    pub(crate) fn forget(&mut self) {
+        while !self.open.is_empty() {
+            self.leave();
+        }
+        self.calls.clear();
+    }
+
+    /// All chunks; the open calls stay open.
+    pub(crate) fn finish(&mut self) -> Vec<Chunk> {
+        self.flush();
+        for &i in &self.open {
+            self.calls[i].end = self.now;
+        }
+        self.chunks.clone()
+    }
+}
+
+pub(crate) fn manifest(trigger: Trigger) -> Manifest {
+    Manifest {
+        version: VERSION,
+        lookback: "0.1.0".into(),
+        // 2026-03-14 09:26:53.589 UTC at tick 0.
+        clock_pair: (Nanos(EPOCH), 1_773_480_413_589_000_000),
+        pid: 4711,
+        program: "com.acme.shop.Main".into(),
+        jvm: "OpenJDK 17.0.14".into(),
+        host: "shop-3".into(),
+        tick: Nanos(TICK),
+        tick_late: Nanos(LATE),
+        trigger,
+        losses: BTreeMap::new(),
+    }
+}
+
+pub(crate) fn command(at: u64) -> Manifest {
+    manifest(Trigger::Command { at: Nanos(at) })
+}
+
+/// Symbols: (id, class, method, line, wait).
+pub(crate) fn classes(symbols: &[(u32, &str, &str, u16, Wait)]) -> Vec<Class> {
+    symbols
+        .iter()
+        .map(|&(id, class, name, line, wait)| {
+            let outer = class.rsplit('.').next().unwrap_or(class);
+            let outer = outer.split('$').next().unwrap_or(outer);
+            let file = if name.starts_with('<') { String::new() } else { format!("{outer}.java") };
+            let m = Method { id: MethodId(id), name: name.into(), descriptor: "()V".into(), line, wait };
+            Class { class: class.into(), file, methods: vec![m] }
+        })
+        .collect()
+}
+
+pub(crate) fn thread(key: u32, name: &str) -> Thread {
+    Thread {
+        key: ThreadKey(key),
+        name: name.into(),
+        os_tid: 9_000 + key,
+        java_tid: 20 + u64::from(key),
+        state: "runnable".into(),
+        ..Thread::default()
+    }
+}
+
+/// Decodes chunks of threads without symbols.
+pub(crate) fn decode(chunks: impl IntoIterator<Item = Chunk>, at: u64) -> Recording {
+    Recording::from_events(command(at), [], [], chunks.into_iter().map(Event::Chunk))
+}
+
+/// Slices in short: `method start-end depth flags`, times in microseconds after the epoch.
+pub(crate) fn brief(r: &Recording, thread: usize) -> Vec<String> {
+    let s = &r.threads[thread].slices;
+    s.indices()
+        .map(|i| {
+            let s = s.get(i);
+            let us = |t: Nanos| (t.0 as f64 - EPOCH as f64) / 1e3;
+            format!(
+                "{}{} {}-{} f{}",
+                "  ".repeat(s.depth as usize),
+                s.method.0,
+                us(s.start),
+                us(s.end),
+                s.flags.0
+            )
+        })
+        .collect()
+}
+
+/// Asserts that slices nest: ascending starts, parents before and around their children, depths in steps.
+pub(crate) fn assert_nested(r: &Recording) {
+    for t in &r.threads {
+        let s = &t.slices;
+        let mut stack: Vec<lookback_analysis::SliceIndex> = Vec::new();
+        for i in s.indices() {
+            let it = s.get(i);
+            assert!(it.start <= it.end, "slice {i:?} ends before it begins: {it:?}");
+            if i.at() > 0 {
+                assert!(s.start[i.at() - 1] <= it.start, "starts descend at {i:?}");
+            }
+            stack.truncate(it.depth as usize);
+            assert_eq!(stack.len(), it.depth as usize, "a level is left out at {i:?}");
+            assert_eq!(stack.last().copied(), it.parent.some(), "parent of {i:?}");
+            if let Some(p) = it.parent.some() {
+                let p = s.get(p);
+                assert!(p.start <= it.start && it.end <= p.end, "{it:?} sticks out of {p:?}");
+            }
+            stack.push(i);
+        }
+        let mut ends: Vec<Option<Nanos>> = Vec::new();
+        for i in s.indices() {
+            let it = s.get(i);
+            ends.truncate(it.depth as usize + 1);
+            ends.resize(it.depth as usize + 1, None);
+            let before = ends[it.depth as usize].replace(it.end);
+            assert!(before.is_none_or(|e| e <= it.start), "siblings overlap at {i:?}");
+        }
+    }
+}
+
+/// A small seeded generator (splitmix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+}
+
+/// A random walk over calls: about `records` entries and exits, depth up to `deepest`, random times.
+pub(crate) fn random_walk(t: &mut Tracer, random: &mut Random, records: usize, deepest: usize, methods: u64) {
+    for _ in 0..records {
+        t.now += match random.below(100) {
+            0 => random.below(20 * MS),
+            1..=9 => random.below(300 * US),
+            _ => random.below(2 * US),
+        };
+        if t.depth() == 0 || (t.depth() < deepest && random.below(100) < 52) {
+            t.enter(1 + random.below(methods) as u32);
+        } else {
+            t.leave();
+        }
+    }
+}
