@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { buildPalette, contrast, hash, methodColour, mix, oklch, pixel, TONES, type ThemeName } from "../src/draw/colour.ts";
 import { depthAt, layOut, ROW, stripAt, THIN_ROW } from "../src/draw/layout.ts";
+import { pauseShares } from "../src/draw/pauses.ts";
 import { Boxes, hatch, rasterLane, type LaneLook } from "../src/draw/raster.ts";
 import { methodNames } from "../src/model/methods.ts";
 import { buildTrack } from "../src/model/track.ts";
@@ -99,6 +100,17 @@ test("a view inside one call, or past all of them, draws what is there", () => {
   assert.ok(pixels.every((p) => p === pixel(palette.fill[0])));
   assert.equal(rasterLane(t, 0, 2e9, 3e9, pixels, look, new Boxes(), new Boxes()), 0);
   assert.ok(pixels.every((p) => p === background));
+});
+
+test("pauses tint a column by the share of it they cover", () => {
+  const near = (a: number, b: number): boolean => Math.abs(a - b) < 0.01;
+  const view = { from: 0, to: 1000 };
+  const one = pauseShares([[95, 110, "gc"], [5000, 10, "gc"]], view, 10);
+  assert.ok(near(one[0], 0.05) && near(one[1], 1) && near(one[2], 0.05) && one[3] === 0);
+  const many = pauseShares(Array.from({ length: 100 }, (_, i) => [i * 10, 2, "safepoint"] as const), view, 10);
+  assert.ok(many.every((s) => near(s, 0.21)));
+  const instant = pauseShares([[500, 0, "safepoint"], [1000, 0, "at the end"]], view, 10);
+  assert.ok(instant[5] > 0 && instant[4] === 0 && instant.length === 10);
 });
 
 test("stripes run diagonally and stay inside", () => {

@@ -6,6 +6,7 @@ import { duration } from "../time/units.ts";
 import type { Range } from "../time/viewport.ts";
 import { BOLD_FONT, SMALL_FONT, type Surface } from "./canvas.ts";
 import { css, type Palette } from "./colour.ts";
+import { fillShares, pauseShares } from "./pauses.ts";
 
 export const AXIS_HEIGHT = 38;
 const PAUSE_ROW = 15;
@@ -29,21 +30,20 @@ export function drawAxis(s: Surface, model: Model, view: Range, palette: Palette
     g.fillText(label, px + 4, 10);
   }
   const pauseTop = height - PAUSE_ROW - 1;
-  let freeFrom = 0;
-  for (const [start, dur, name] of model.pauses) {
+  const columns = Math.ceil(width);
+  g.fillStyle = tones.pauseSolid;
+  fillShares(g, pauseShares(model.pauses, view, columns), pauseTop + 2, PAUSE_ROW - 4, width / columns);
+  model.pauses.forEach(([start, dur, name], i) => {
     const a = x(start);
     const b = x(start + dur);
-    if (b < 0 || a > width) continue;
-    g.fillStyle = tones.pauseSolid;
-    g.fillRect(a, pauseTop + 2, Math.max(2, b - a), PAUSE_ROW - 4);
+    if (b < 0 || a > width) return;
+    // A name needs free room up to the next pause.
+    const next = i + 1 < model.pauses.length ? Math.min(width, x(model.pauses[i + 1][0])) : width;
+    const left = Math.max(Math.max(b, a + 1) + 4, 4);
+    if (next - left < 40) return;
     const text = `${name} ${duration(dur)}`;
-    const room = g.measureText(text).width;
-    const left = Math.max(b + 4, 4);
-    if (left > freeFrom && left + room < width) {
-      g.fillText(text, left, pauseTop + PAUSE_ROW / 2 + 0.5);
-      freeFrom = left + room + 10;
-    }
-  }
+    if (left + g.measureText(text).width < next) g.fillText(text, left, pauseTop + PAUSE_ROW / 2 + 0.5);
+  });
   g.fillStyle = tones.strongLine;
   g.fillRect(0, height - 1, width, 1);
   const trigger = model.report.trigger;

@@ -11,6 +11,7 @@ import type { Range } from "../time/viewport.ts";
 import { BOLD_FONT, FONT, Labeller, type Surface } from "./canvas.ts";
 import { css, mix, pixel, type Palette } from "./colour.ts";
 import { depthAt, ROW, stripAt, type Layout, type Strip } from "./layout.ts";
+import { fillShares, pauseShares } from "./pauses.ts";
 import { Boxes, hatch, rasterLane, type LaneLook } from "./raster.ts";
 
 export interface ChartFrame {
@@ -80,23 +81,18 @@ export class Chart {
     for (const s of visible) g.fillRect(0, s.top + s.height - 3 - frame.scroll, width, 1);
 
     const x = (t: Nanos): number => ((t - frame.view.from) / (frame.view.to - frame.view.from)) * width;
-    // Pauses closer than a pixel must not pile up into a solid wall: each pixel is tinted once.
-    let tinted = -1;
+    const columns = Math.ceil(width);
+    g.fillStyle = tones.pause;
+    fillShares(g, pauseShares(this.model.pauses, frame.view, columns), 0, height, width / columns);
+    g.fillStyle = tones.pauseSolid;
+    g.globalAlpha = 0.5;
     for (const [start, dur] of this.model.pauses) {
-      const a = Math.max(x(start), tinted);
-      const b = Math.max(x(start + dur), x(start) + 1);
-      if (b < 0 || a > width || b <= a) continue;
-      tinted = b;
-      g.fillStyle = tones.pause;
-      g.fillRect(a, 0, b - a, height);
-      if (b - a > 8) {
-        g.fillStyle = tones.pauseSolid;
-        g.globalAlpha = 0.5;
-        g.fillRect(a, 0, 1, height);
-        g.fillRect(b - 1, 0, 1, height);
-        g.globalAlpha = 1;
-      }
+      const [a, b] = [x(start), x(start + dur)];
+      if (b - a <= 8 || b < 0 || a > width) continue;
+      g.fillRect(a, 0, 1, height);
+      g.fillRect(b - 1, 0, 1, height);
     }
+    g.globalAlpha = 1;
 
     g.textBaseline = "middle";
     g.font = FONT;

@@ -7,6 +7,7 @@ import type { Model } from "../model/model.ts";
 import type { Range } from "../time/viewport.ts";
 import type { Surface } from "./canvas.ts";
 import { css, type Palette } from "./colour.ts";
+import { fillShares, pauseShares } from "./pauses.ts";
 
 export const OVERVIEW_HEIGHT = 46;
 const COLUMNS = 1200;
@@ -80,12 +81,8 @@ export class Overview {
       g.fillStyle = tones.waiting;
       g.fillRect(a, h - r - q, width, q);
     }
-    for (const [start, dur] of this.model.pauses) {
-      g.fillStyle = tones.pauseSolid;
-      g.globalAlpha = 0.75;
-      g.fillRect(x(start), 0, Math.max(1, x(start + dur) - x(start)), h);
-      g.globalAlpha = 1;
-    }
+    g.fillStyle = tones.pauseSolid;
+    fillShares(g, pauseShares(this.model.pauses, this.model.bounds, w), 0, h, 1);
     const trigger = this.model.report.trigger;
     if (trigger !== null) {
       g.fillStyle = tones.trigger;

@@ -20,6 +20,8 @@ import type { Tooltip, TooltipText } from "./tooltip.ts";
 
 /** A press that moves less than this is a click, CSS pixels. */
 const CLICK_SLOP = 4;
+/** Names of pools differ in their last characters: these many are never cut away. */
+const NAME_TAIL = 9;
 /** Room for the last thread to scroll clear of the edge. */
 const FOOT = 24;
 
@@ -120,7 +122,7 @@ export class ChartView {
     const triggerThread = this.model.report.trigger?.thread;
     for (const thread of this.model.order) {
       const t = this.model.tracks[thread];
-      const parts: Node[] = [el("span", { class: "chevron", "aria-hidden": "true" }), el("span", { class: "thread-name" }, t.name)];
+      const parts: Node[] = [el("span", { class: "chevron", "aria-hidden": "true" }), threadName(t.name)];
       const share = percent(t.busy, this.model.report.span[1] - this.model.report.span[0]);
       const facts = t.kind === "gc" ? "collector" : `${share} busy`;
       const lost = t.gaps.reduce((n, g) => n + g[2], 0);
@@ -344,4 +346,10 @@ export class ChartView {
     });
     canvas.addEventListener("dblclick", () => this.state.fit());
   }
+}
+
+/** A thread's name that is cut in its middle when there is no room. */
+function threadName(name: string): HTMLElement {
+  const cut = Math.max(0, name.length - NAME_TAIL);
+  return el("span", { class: "thread-name" }, el("span", { class: "name-head" }, name.slice(0, cut)), el("span", { class: "name-tail" }, name.slice(cut)));
 }
