@@ -144,7 +144,17 @@ pub mod model {
         /// The second half: writes and confirms. `parts` has the length given before.
         pub fn model_commit(&self, reservation: Reservation, kind: u16, parts: &[&[u8]]) {
             let length = parts.iter().map(|part| part.len()).sum();
-            self.commit(reservation, kind, length, parts);
+            self.commit(&reservation, kind, length, parts);
+        }
+
+        /// The next position to be handed out.
+        pub fn model_end(&self) -> u64 {
+            crate::word::RatioPos(self.global().load(crate::atomics::Ordering::Relaxed)).position()
+        }
+
+        /// Position of the block a reservation is in.
+        pub fn model_position(&self, reservation: &Reservation) -> u64 {
+            reservation.round.0 * u64::from(self.geometry().active) + reservation.metadata.0
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::entry::{Header, State, entry_size};
 use crate::layout::{BlockIndex, MetadataIndex};
 use crate::losses::Counter;
 use crate::mutant::Mutant;
-use crate::word::{RatioPos, Round};
+use crate::word::{RatioPos, Round, RoundPos};
 use crate::{Dropped, Ring};
 
 /// Space allocated and not yet confirmed: as long as it exists, the block stays what it is (I3).
@@ -25,6 +25,16 @@ pub struct Reservation {
     pub(crate) offset: u64,
     /// Bytes, header included.
     pub(crate) size: u64,
+}
+
+/// What became of an addition to Allocated.
+enum Added {
+    /// The space is where it was looked for.
+    Here(Reservation),
+    /// The metadata block had moved on; this is what was found there.
+    Elsewhere(MetadataIndex, RoundPos),
+    /// It was not made: no room, or a newer round already.
+    Nothing,
 }
 
 impl Ring {
@@ -48,14 +58,6 @@ impl Ring {
     #[inline]
     pub fn write_on(&self, core: usize, kind: u16, parts: &[&[u8]]) -> Result<(), Dropped> {
         let length = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
-        let reservation = self.reserve(core, length)?;
-        self.commit(reservation, kind, length, parts);
-        Ok(())
-    }
-
-    /// Takes space for a payload of `length` bytes.
-    #[inline]
-    pub(crate) fn reserve(&self, core: usize, length: usize) -> Result<Reservation, Dropped> {
         if length > self.max_payload() {
             return Err(self.drop_event(Dropped::TooLarge, length));
         }
@@ -63,23 +65,67 @@ impl Ring {
         let size = entry_size(length as u64);
         // Relaxed: the word only says where to look; the metadata word says what is there.
         let word = RatioPos(self.core(core).load(Ordering::Relaxed));
+        match self.look_and_add(word, size) {
+            Added::Here(reservation) => self.commit(&reservation, kind, length, parts),
+            // The event is finished out of line, so that nothing of the fast path has to be
+            // kept in memory for it.
+            added => self.write_slowly(core, word, size, added, kind, length, parts)?,
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "the fast path's variables, as they are")]
+    fn write_slowly(
+        &self,
+        core: usize,
+        word: RatioPos,
+        size: u64,
+        added: Added,
+        kind: u16,
+        length: usize,
+        parts: &[&[u8]],
+    ) -> Result<(), Dropped> {
+        let reservation = match self.settle(added, size) {
+            Some(reservation) => reservation,
+            None => self.reserve_slowly(core, word, size).map_err(|cause| self.drop_event(cause, length))?,
+        };
+        self.commit(&reservation, kind, length, parts);
+        Ok(())
+    }
+
+    /// The first half of [`Ring::write_on`], for tests that stop a writer there: takes space for a
+    /// payload of `length` bytes.
+    #[cfg(any(test, loom))]
+    pub(crate) fn reserve(&self, core: usize, length: usize) -> Result<Reservation, Dropped> {
+        let core = self.core_index(core);
+        let size = entry_size(length as u64);
+        let word = RatioPos(self.core(core).load(Ordering::Relaxed));
         match self.try_reserve(word, size) {
             Some(reservation) => Ok(reservation),
             None => self.reserve_slowly(core, word, size).map_err(|cause| self.drop_event(cause, length)),
         }
     }
 
-    /// Allocates `size` bytes in the block that `word` names, if it is current and has room.
-    #[inline]
+    /// Allocates `size` bytes in the block that `word` names, if it is current and has room, or
+    /// wherever the addition lands.
     pub(crate) fn try_reserve(&self, word: RatioPos, size: u64) -> Option<Reservation> {
+        self.settle(self.look_and_add(word, size), size)
+    }
+
+    #[inline]
+    fn look_and_add(&self, word: RatioPos, size: u64) -> Added {
         let shape = &self.shape;
         let position = word.position();
         let (metadata, round) = (shape.metadata_of(position), shape.round_of(position));
+        // Before the addition: the division overlaps the wait for the metadata's line.
+        let block = shape.block_of(metadata, round, shape.ratio_of(word));
         let allocated = self.allocated(metadata);
         // Relaxed: a look that keeps Pos from overshooting without bound; the addition decides.
         let seen = shape.unpack(allocated.load(Ordering::Relaxed));
         if seen.round != round || seen.pos + size > shape.block_size {
-            return None;
+            return Added::Nothing;
         }
         // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`, by which the
         // block's new user has come after all its earlier users (I4). Without it this thread's
@@ -87,10 +133,17 @@ impl Ring {
         let got = shape.unpack(allocated.fetch_add(size, Ordering::Acquire));
         if got.pos + size <= shape.block_size && (got.round == round || self.mutated(Mutant::LandingIgnored))
         {
-            let block = shape.block_of(metadata, round, shape.ratio_of(word));
-            return Some(Reservation { metadata, round, block, offset: got.pos, size });
+            return Added::Here(Reservation { metadata, round, block, offset: got.pos, size });
         }
-        self.landed_elsewhere(metadata, got.round, got.pos, size)
+        Added::Elsewhere(metadata, got)
+    }
+
+    fn settle(&self, added: Added, size: u64) -> Option<Reservation> {
+        match added {
+            Added::Here(reservation) => Some(reservation),
+            Added::Elsewhere(metadata, got) => self.landed_elsewhere(metadata, got.round, got.pos, size),
+            Added::Nothing => None,
+        }
     }
 
     /// The addition to Allocated met less room than the look had seen, or a newer round of the
@@ -123,8 +176,8 @@ impl Ring {
 
     /// Writes the entry and confirms it.
     #[inline]
-    pub(crate) fn commit(&self, reservation: Reservation, kind: u16, length: usize, parts: &[&[u8]]) {
-        let Reservation { metadata, round, block, offset, size } = reservation;
+    pub(crate) fn commit(&self, reservation: &Reservation, kind: u16, length: usize, parts: &[&[u8]]) {
+        let &Reservation { metadata, round, block, offset, size } = reservation;
         let words = self.data(block, offset, offset + size);
         let header = |state| Header { state, kind, length: length as u64 }.pack(round);
         self.writer_fence();
