@@ -1,0 +1,287 @@
+//! The command line: verbs, their options, and their help, which opens with examples.
+//!
+//! The constraint that shaped it: `--help` is the documentation of the command, so all words stand here, in
+//! one place. This file must not do anything.
+
+use crate::settings::Given;
+use clap::{Args, Parser, Subcommand, ValueHint};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The end of each verb's help: what is particular to it, then what holds for all.
+macro_rules! after_help {
+    ($($particular:literal)?) => {
+        concat!(
+            $($particular, "\n\n",)?
+            "Exit codes:\n",
+            "  0  all went well\n",
+            "  1  something failed; standard error says what, why, and what to try\n",
+            "  2  the command line or an option is wrong, or nothing was recorded\n",
+            "NO_COLOR switches colours off. `-o -` writes to standard output."
+        )
+    };
+}
+
+/// Lookback remembers the last seconds of every Java method call and shows what happened just before a slow
+/// moment.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lookback",
+    version,
+    before_help = "\
+Examples:
+  lookback run --slow 'com.acme.Api.*:500ms' -- java -jar app.jar
+  lookback attach 4711                  trace a JVM that already runs
+  lookback status 4711                  how far back it reaches, what it costs, what was lost
+  lookback dump 4711 -o now.lkb         write what it remembers, now
+  lookback report now.lkb               read it as text and as a page
+  lookback recover /run/user/1000/lookback/4711.region    after a crash or kill -9",
+    after_help = after_help!(),
+    max_term_width = 110,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Cli {
+    /// Print the agent's options in force and where each comes from, and exit (like `lookback config`)
+    #[arg(long)]
+    pub(crate) print_config: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Start a Java program with the agent
+    #[command(
+        before_help = "\
+Examples:
+  lookback run -- java -jar app.jar
+  lookback run --slow 'com.acme.Api.*:500ms' --out /var/lib/lookback -- java -cp lib com.acme.Main
+  lookback run --ring 256m -- ./gradlew bootRun
+  lookback run --dry-run -- java -jar app.jar      show the command instead",
+        after_help = after_help!(
+            "This command becomes the program: output, signals and exit code are the program's own. If the program is a script (mvn, gradle, catalina.sh), every JVM it starts gets the agent by JAVA_TOOL_OPTIONS."
+        )
+    )]
+    Run(RunArgs),
+    /// Trace a JVM that already runs
+    #[command(
+        before_help = "\
+Examples:
+  lookback attach 4711
+  lookback attach com.acme.Main --slow 'com.acme.Api.*:500ms' --out /var/lib/lookback
+  sudo -u tomcat lookback attach 4711",
+        after_help = after_help!(
+            "Loads the agent by HotSpot's attach protocol; no JDK is needed. Run it as the user whom the JVM belongs to. Methods are rewritten in batches while the program goes on."
+        )
+    )]
+    Attach(AttachArgs),
+    /// Show how tracing goes in a program
+    #[command(
+        before_help = "\
+Examples:
+  lookback status 4711
+  lookback status com.acme.Main
+  lookback status 4711 --json | jq .reach_seconds",
+        after_help = after_help!()
+    )]
+    Status(StatusArgs),
+    /// Have a program write an incident now
+    #[command(
+        before_help = "\
+Examples:
+  lookback dump 4711
+  lookback dump com.acme.Main -o now.lkb
+  lookback dump 4711 -o - | ssh desk 'cat > now.lkb'",
+        after_help = after_help!()
+    )]
+    Dump(DumpArgs),
+    /// Stop tracing in a program; what it remembers is kept
+    #[command(before_help = "Example:\n  lookback stop 4711", after_help = after_help!())]
+    Stop(TargetArgs),
+    /// Go on tracing in a program
+    #[command(before_help = "Example:\n  lookback start 4711", after_help = after_help!())]
+    Start(TargetArgs),
+    /// List the traced programs of this user, and what dead ones left
+    #[command(
+        before_help = "\
+Examples:
+  lookback ls
+  lookback ls --all                     also JVMs that are not traced
+  lookback ls --json | jq '.[].pid'",
+        after_help = after_help!()
+    )]
+    Ls(LsArgs),
+    /// Make an incident of the region file that a dead program left
+    #[command(
+        before_help = "\
+Examples:
+  lookback recover /run/user/1000/lookback/4711.region
+  lookback recover /tmp/lookback-1000/4711.region -o crash.lkb",
+        after_help = after_help!(
+            "The region file is only read. What is damaged is named, and the rest is kept."
+        )
+    )]
+    Recover(RecoverArgs),
+    /// Show what an incident holds, without analysing it
+    #[command(
+        before_help = "\
+Examples:
+  lookback info incident.lkb
+  lookback info incident.lkb --json | jq .manifest.trigger",
+        after_help = after_help!()
+    )]
+    Info(InfoArgs),
+    /// Show the agent's options in force, where each comes from, and what it means
+    #[command(
+        before_help = "\
+Examples:
+  lookback config
+  lookback config --ring 128m --slow 'com.acme.**:1s' > lookback.toml",
+        after_help = after_help!(
+            "The output is a valid lookback.toml."
+        )
+    )]
+    Config(ConfigArgs),
+    /// Print a completion script for a shell
+    #[command(
+        before_help = "\
+Examples:
+  source <(lookback completion bash)
+  lookback completion zsh > ~/.zfunc/_lookback
+  lookback completion fish > ~/.config/fish/completions/lookback.fish",
+        after_help = after_help!()
+    )]
+    Completion(CompletionArgs),
+}
+
+/// Of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<OsString>,
+    /// The agent's library [default: LOOKBACK_AGENT, or liblookback.so beside this command or in ../lib]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) agent: Option<PathBuf>,
+    /// Print the command that would be run, for a shell, and do not run it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) options: Given,
+}
+
+/// Of `attach`.
+#[derive(Debug, Args)]
+pub(crate) struct AttachArgs {
+    /// Process id, or a part of the main class or jar that only one JVM of this user has
+    #[arg(value_name = "PID|MAIN")]
+    pub(crate) target: String,
+    /// The agent's library [default: LOOKBACK_AGENT, or liblookback.so beside this command or in ../lib]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) agent: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) options: Given,
+}
+
+/// Of `stop` and `start`.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArgs {
+    /// Process id, or a part of the main class or jar that only one traced program has
+    #[arg(value_name = "PID|MAIN")]
+    pub(crate) target: String,
+}
+
+/// Of `status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Process id, or a part of the main class or jar that only one traced program has
+    #[arg(value_name = "PID|MAIN")]
+    pub(crate) target: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Of `dump`.
+#[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    /// Process id, or a part of the main class or jar that only one traced program has
+    #[arg(value_name = "PID|MAIN")]
+    pub(crate) target: String,
+    /// Where to write [default: as the program's option `out` says]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Of `ls`.
+#[derive(Debug, Args)]
+pub(crate) struct LsArgs {
+    /// Also list JVMs that are not traced
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Of `recover`.
+#[derive(Debug, Args)]
+pub(crate) struct RecoverArgs {
+    /// The region file; `lookback ls` shows those of dead programs
+    #[arg(value_name = "REGION", value_hint = ValueHint::FilePath)]
+    pub(crate) region: PathBuf,
+    /// Where to write [default: lookback-PID-recovered.lkb in the current directory]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the output if it is there, and read the region even if its program still runs
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Of `info`.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// The incident
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Of `config`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(flatten)]
+    pub(crate) options: Given,
+}
+
+/// Of `completion`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent_and_every_verbs_help_opens_with_examples() {
+        let mut command = Cli::command();
+        command.clone().debug_assert();
+        for verb in command.get_subcommands_mut() {
+            let help = verb.render_long_help().to_string();
+            assert!(help.starts_with("Example"), "{help}");
+            assert!(help.contains("Exit codes:"), "{help}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a JVM's reply to `load` means.
+//!
+//! The constraint that shaped it: the reply differs between JDKs. Up to 8 it is the agent's return code
+//! alone, later a code for the command, then `return code: N` for the agent, or a text why the library was
+//! not loaded. It comes from another process, so any bytes must be taken.
+
+use super::Attached;
+use crate::error::{Error, Result};
+
+/// JVMTI's phase error: what HotSpot answers when the agent's entry point is missing.
+const NO_ENTRY: &str = "Agent_OnAttach";
+
+/// Turns a reply into success or an error in words.
+pub(crate) fn explain(pid: u32, reply: &[u8], expected: bool) -> Result<Attached> {
+    let text = String::from_utf8_lossy(reply);
+    let (first, rest) = text.split_once('\n').unwrap_or((text.as_ref(), ""));
+    let Ok(code) = first.trim().parse::<i32>() else {
+        let message =
+            if text.is_empty() { "it closed the connection without a reply".into() } else { clean(&text) };
+        return Err(Error::AttachRefused { pid, code: -1, message });
+    };
+    let returned =
+        rest.lines().find_map(|l| l.trim().strip_prefix("return code:")?.trim().parse::<i32>().ok());
+    let rest = clean(rest);
+    match (code, returned) {
+        (0, Some(0)) => Ok(Attached { notes: notes(expected) }),
+        (0, None) if rest.is_empty() => Ok(Attached { notes: notes(expected) }),
+        (_, Some(agent)) if agent != 0 && !rest.contains(NO_ENTRY) => {
+            Err(Error::AgentRefused { pid, code: agent })
+        }
+        _ => {
+            let message = if rest.is_empty() { "it gave no reason".into() } else { rest };
+            Err(Error::AttachRefused { pid, code, message })
+        }
+    }
+}
+
+fn notes(expected: bool) -> Vec<String> {
+    if expected {
+        return Vec::new();
+    }
+    vec![
+        "a JVM from 21 on prints a warning that an agent was loaded dynamically (JEP 451); \
+         -XX:+EnableDynamicAgentLoading at its start avoids that"
+            .into(),
+    ]
+}
+
+/// One line for a message: no control characters, not endless.
+fn clean(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
+    let joined = lines.collect::<Vec<_>>().join("; ");
+    joined.chars().map(|c| if c.is_control() { ' ' } else { c }).take(500).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_of_all_jdks_are_understood() {
+        assert!(explain(1, b"0\nreturn code: 0\n", true).unwrap().notes.is_empty());
+        assert_eq!(explain(1, b"0\nreturn code: 0\n", false).unwrap().notes.len(), 1);
+        assert!(explain(1, b"0\n", true).is_ok());
+        assert!(matches!(
+            explain(1, b"0\nreturn code: -3\n", true),
+            Err(Error::AgentRefused { code: -3, .. })
+        ));
+        let missing = b"0\n/x.so was not loaded.\n/x.so: cannot open shared object file\n";
+        let message = explain(1, missing, true).unwrap_err().to_string();
+        assert!(
+            message.ends_with("/x.so was not loaded.; /x.so: cannot open shared object file"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn any_other_bytes_are_an_error() {
+        for bad in [&b""[..], b"\xff\xfe", b"100\n", b"what?\n\x1b[2J"] {
+            let error = explain(1, bad, true).unwrap_err();
+            assert!(matches!(error, Error::AttachRefused { .. }));
+            assert!(!error.to_string().contains('\x1b'));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `lookback attach`: loads the agent into a JVM that already runs, by HotSpot's attach protocol and
+//! without any JDK.
+//!
+//! The constraint that shaped it: the first step of the protocol is a SIGQUIT, which kills what is not a
+//! listening JVM. So all that can be checked is checked first, on a pinned process, and whatever fails
+//! afterwards leaves the program as it was.
+
+mod answer;
+mod protocol;
+
+use crate::error::{Error, Result};
+use crate::process::{Process, our_uid};
+use std::path::Path;
+
+pub(crate) use protocol::ARGUMENT_BYTES;
+
+/// What came of an attachment that worked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Attached {
+    /// What the user should know besides.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Loads `agent` into `process` with `options`.
+///
+/// # Errors
+/// What is wrong with the target, the protocol, or the agent's start.
+pub(crate) fn attach(process: &Process, agent: &Path, options: &str) -> Result<Attached> {
+    let pid = process.pid;
+    check(process)?;
+    let path = crate::agent::text(agent)?;
+    let length = path.len().max(options.len());
+    if length > ARGUMENT_BYTES {
+        return Err(Error::TooManyOptions { bytes: length, most: ARGUMENT_BYTES });
+    }
+    if !process.in_root(agent).exists() {
+        return Err(Error::AgentUnseen { pid, path: agent.to_owned() });
+    }
+    let reply = protocol::Session::open(process)?.load(path, options)?;
+    answer::explain(pid, &reply, process.command().iter().any(|a| a == "-XX:+EnableDynamicAgentLoading"))
+}
+
+/// Refuses whatever must not get a SIGQUIT.
+fn check(process: &Process) -> Result<()> {
+    let pid = process.pid;
+    let (theirs, ours) = (process.uid()?, our_uid());
+    if theirs != ours {
+        return Err(Error::NotOurs { pid, theirs, ours });
+    }
+    if !process.is_jvm() {
+        return Err(Error::NotAJvm { pid, name: process.name() });
+    }
+    let off = |text: &str| text.contains("-XX:+DisableAttachMechanism");
+    let variable = |name| process.variable(name).is_some_and(|value| off(&value));
+    if process.command().iter().any(|a| off(a))
+        || variable("JAVA_TOOL_OPTIONS")
+        || variable("JDK_JAVA_OPTIONS")
+    {
+        return Err(Error::AttachOff { pid });
+    }
+    if !process.handles_quit() {
+        return Err(Error::NoSignal { pid });
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! A region file in private memory.
+//!
+//! The constraint that shaped it: the ring's reader takes a pointer, and the file must not be changed, so
+//! the file is mapped copy-on-write. A file that was cut is put into memory of the length that its header
+//! names, with zeros for what is missing: zeros mean "not written" in every part.
+
+use crate::error::{Error, Result};
+use lookback_format::region::{HEADER_BYTES, MAGIC, header};
+use lookback_ring::Ring;
+use memmap2::{MmapMut, MmapOptions};
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The longest file that is completed with zeros: the largest ring, with as many slabs again.
+const MOST_COMPLETED: u64 = 16 << 30;
+
+/// The bytes of a region file.
+pub(crate) struct RegionMemory {
+    map: MmapMut,
+    metadata: Metadata,
+}
+
+impl RegionMemory {
+    /// Reads a file; a missing end is named in `damages`.
+    ///
+    /// # Errors
+    /// [`Error::Read`].
+    pub(crate) fn read(path: &Path, damages: &mut Vec<String>) -> Result<RegionMemory> {
+        let failed = |error| Error::Read { file: path.to_owned(), error };
+        let mut file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file")));
+        }
+        let found = metadata.len();
+        let mut head = vec![0; HEADER_BYTES.min(found as usize)];
+        file.read_exact(&mut head).map_err(failed)?;
+        let claimed = claimed_length(&head).filter(|&n| n > found && n <= MOST_COMPLETED);
+        let map = if let Some(needed) = claimed {
+            damages.push(format!("the file is cut: {found} of {needed} bytes are there"));
+            let mut map =
+                MmapOptions::new().len(needed as usize).no_reserve_swap().map_anon().map_err(failed)?;
+            map[..head.len()].copy_from_slice(&head);
+            read_sparse(&mut file, &mut map[head.len()..found as usize]).map_err(failed)?;
+            map
+        } else if found < HEADER_BYTES as u64 {
+            // Too short for a header: its reader says so, from the bytes themselves.
+            let mut map = MmapMut::map_anon(head.len().max(1)).map_err(failed)?;
+            map[..head.len()].copy_from_slice(&head);
+            map
+        } else {
+            // SAFETY: the map is private; that nobody cuts the file meanwhile holds because its writer is
+            // dead (checked by the caller, or waived by the user with --force) and never shrinks it.
+            unsafe { MmapOptions::new().no_reserve_swap().map_copy(&file) }.map_err(failed)?
+        };
+        Ok(RegionMemory { map, metadata })
+    }
+
+    /// All bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.map
+    }
+
+    /// The file's metadata when it was opened.
+    pub(crate) const fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Opens the ring at an offset and a length that lie within the memory.
+    pub(crate) fn ring(&mut self, (at, len): (usize, usize)) -> std::result::Result<OpenRing<'_>, String> {
+        let area = self.map.get_mut(at..at.saturating_add(len)).ok_or("it lies outside the file")?;
+        // SAFETY: the area is exclusively borrowed for as long as the result lives, private to this
+        // process, and its alignment is checked by the function itself.
+        let ring = unsafe { Ring::open(area.as_mut_ptr(), area.len()) }.map_err(|e| e.to_string())?;
+        Ok(OpenRing { ring, memory: std::marker::PhantomData })
+    }
+}
+
+/// A ring that cannot outlive its memory.
+pub(crate) struct OpenRing<'a> {
+    ring: Ring,
+    memory: std::marker::PhantomData<&'a mut [u8]>,
+}
+
+impl std::ops::Deref for OpenRing<'_> {
+    type Target = Ring;
+
+    fn deref(&self) -> &Ring {
+        let _ = self.memory;
+        &self.ring
+    }
+}
+
+fn claimed_length(head: &[u8]) -> Option<u64> {
+    let bytes = head.get(header::BYTES..)?.first_chunk()?;
+    head.starts_with(&MAGIC).then(|| u64::from_le_bytes(*bytes))
+}
+
+/// Reads into `out`, and leaves pages alone whose bytes are zeros already: a region is mostly holes.
+fn read_sparse(file: &mut File, out: &mut [u8]) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    for part in out.chunks_mut(buffer.len()) {
+        let piece = &mut buffer[..part.len()];
+        file.read_exact(piece)?;
+        for (from, to) in piece.chunks(4096).zip(part.chunks_mut(4096)) {
+            if from.iter().any(|&b| b != 0) {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+    Ok(())
+}

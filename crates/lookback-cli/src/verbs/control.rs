@@ -1,0 +1,117 @@
+//! `lookback status`, `dump`, `stop` and `start`: what the agent in a program is asked for.
+
+use super::{Streams, named, stdout};
+use crate::args::{DumpArgs, StatusArgs};
+use crate::control::{Client, printable};
+use crate::error::{Error, Result};
+use crate::output::{self, bytes, count, seconds};
+use crate::progress::Progress;
+use crate::table;
+use lookback_format::control::{Answer, Request, Status};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Prints how tracing goes.
+pub(crate) fn status(args: &StatusArgs, streams: &mut Streams<'_>) -> Result<()> {
+    let client = Client::resolve(&args.target)?;
+    let status = client.status()?;
+    if args.json {
+        return json(&status, streams);
+    }
+    table::facts(streams.out, &facts(&status)).map_err(stdout)
+}
+
+/// Prints a value as JSON.
+pub(crate) fn json(value: &impl serde::Serialize, streams: &mut Streams<'_>) -> Result<()> {
+    let text = serde_json::to_string_pretty(value).map_err(|e| stdout(e.into()))?;
+    writeln!(streams.out, "{text}").map_err(stdout)
+}
+
+fn facts(s: &Status) -> Vec<(&'static str, String)> {
+    let counts = |map: &std::collections::BTreeMap<String, u64>, none: &str| {
+        let lines: Vec<_> = map.iter().map(|(k, n)| format!("{} {}", count(*n), printable(k))).collect();
+        if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
+    };
+    let rules = s.rules.iter().map(|(rule, n)| {
+        let times = if *n == 1 { "once".to_owned() } else { format!("{} times", count(*n)) };
+        format!("{}: fired {times}", printable(rule))
+    });
+    let or =
+        |lines: Vec<String>, none: &str| if lines.is_empty() { none.to_owned() } else { lines.join("\n") };
+    vec![
+        ("Program", format!("{} (process {})", named(&s.program), s.pid)),
+        ("VM", named(&s.jvm)),
+        ("Lookback", format!("{}, for {}", named(&s.lookback), seconds(s.uptime_seconds))),
+        ("Tracing", if s.tracing { "on".into() } else { format!("off; lookback start {}", s.pid) }),
+        (
+            "Reaches back",
+            format!(
+                "{} at {} records/s",
+                seconds(s.reach_seconds),
+                count(s.records_per_second.max(0.0) as u64)
+            ),
+        ),
+        ("Ring", bytes(s.ring_bytes)),
+        ("Region", printable(&s.region.display().to_string())),
+        ("Threads", count(u64::from(s.threads))),
+        ("Classes", counts(&s.classes, "none yet")),
+        ("Losses", counts(&s.losses, "none")),
+        ("Rules", or(rules.collect(), "none; add one with --slow PATTERN:THRESHOLD")),
+        ("Incidents", or(s.incidents.iter().map(|p| printable(&p.display().to_string())).collect(), "none")),
+        ("Options", or(s.options.iter().map(|o| printable(o)).collect(), "all default")),
+    ]
+}
+
+/// Has an incident written.
+pub(crate) fn dump(args: &DumpArgs, streams: &mut Streams<'_>) -> Result<()> {
+    let client = Client::resolve(&args.target)?;
+    let to_stdout = args.output.as_deref().is_some_and(output::is_stdout);
+    let temporary = if to_stdout {
+        let made = tempfile::Builder::new().prefix("lookback-").tempdir();
+        Some(made.map_err(|error| Error::Write { file: std::env::temp_dir(), error })?)
+    } else {
+        None
+    };
+    let file = match (&temporary, &args.output) {
+        (Some(dir), _) => Some(dir.path().join("dump.lkb")),
+        (None, Some(path)) => {
+            output::check(path, args.force)?;
+            Some(absolute(path)?)
+        }
+        (None, None) => None,
+    };
+    let answer = {
+        let _spinner = Progress::spinner("the program writes the incident");
+        client.ask(&Request::Dump { file, force: args.force })?
+    };
+    let Answer::Dumped { file, bytes: size } = answer else { return Err(client.unexpected(&answer)) };
+    if let Some(dir) = temporary {
+        return copy(&dir.path().join("dump.lkb"));
+    }
+    let shown = printable(&file.display().to_string());
+    writeln!(streams.out, "{shown}  {}", bytes(size)).map_err(stdout)?;
+    streams.note(&format!("lookback report {shown}  shows what is in it"));
+    Ok(())
+}
+
+/// Copies a file to standard output, past the stream that takes colours away: these are no words.
+fn copy(file: &Path) -> Result<()> {
+    let mut from = std::fs::File::open(file).map_err(|error| Error::Read { file: file.to_owned(), error })?;
+    let mut to = std::io::stdout().lock();
+    std::io::copy(&mut from, &mut to).map_err(stdout)?;
+    to.flush().map_err(stdout)
+}
+
+/// The program has a current directory of its own, so the name is made absolute here.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| Error::Write { file: path.to_owned(), error })
+}
+
+/// Stops or starts tracing.
+pub(crate) fn switch(target: &str, request: &Request, streams: &mut Streams<'_>) -> Result<()> {
+    let client = Client::resolve(target)?;
+    match client.ask(request)? {
+        Answer::Done { message } => writeln!(streams.out, "{}", printable(&message)).map_err(stdout),
+        other => Err(client.unexpected(&other)),
+    }
+}

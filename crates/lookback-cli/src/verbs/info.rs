@@ -1,0 +1,168 @@
+//! `lookback info`: what an incident holds, without analysing it.
+
+use super::{Streams, named, stdout};
+use crate::args::InfoArgs;
+use crate::control::printable;
+use crate::error::{Error, Result};
+use crate::output::{bytes, count, seconds};
+use crate::progress::Progress;
+use crate::table;
+use lookback_format::Nanos;
+use lookback_format::event::Event;
+use lookback_format::incident::{Damage, Manifest, Reader, Trigger};
+use lookback_format::slot::{Record, Records};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
+
+/// What `--json` gives.
+#[derive(Debug, Serialize)]
+struct Info {
+    manifest: Manifest,
+    /// Name and packed bytes.
+    parts: Vec<(String, u64)>,
+    records: u64,
+    chunks: u64,
+    threads: usize,
+    classes: usize,
+    methods: usize,
+    oldest: Nanos,
+    newest: Nanos,
+    damages: Vec<String>,
+}
+
+/// Prints what an incident holds.
+pub(crate) fn run(args: &InfoArgs, streams: &mut Streams<'_>) -> Result<()> {
+    let info = read(args)?;
+    if args.json {
+        return super::control::json(&info, streams);
+    }
+    table::facts(streams.out, &facts(&info)).map_err(stdout)
+}
+
+fn read(args: &InfoArgs) -> Result<Info> {
+    let file = File::open(&args.file).map_err(|error| Error::Read { file: args.file.clone(), error })?;
+    let mut reader = Reader::open(BufReader::new(file)).map_err(|error| match error {
+        lookback_format::Error::Io(error) => Error::Read { file: args.file.clone(), error },
+        error => Error::Format { file: args.file.clone(), error },
+    })?;
+    let _spinner = Progress::spinner("reading the incident");
+    let (mut records, mut chunks, mut threads) = (0_u64, 0_u64, BTreeSet::new());
+    let mut span: Option<(Nanos, Nanos)> = None;
+    let mut damages = reader.events(&mut |event| {
+        if let Event::Chunk(c) = event {
+            let called = |r: &Record| matches!(r, Record::Entry(_) | Record::Exit(_));
+            records += Records::new(&c.slots).filter(called).count() as u64;
+            chunks += 1;
+            threads.insert(c.thread);
+            let (oldest, newest) = span.unwrap_or((c.first, c.last));
+            span = Some((oldest.min(c.first), newest.max(c.last)));
+        }
+    });
+    let (classes, more) = reader.symbols();
+    damages.extend(more);
+    let mut damages: Vec<String> = damages.iter().map(in_words).collect();
+    if let Err(e) = reader.threads() {
+        damages.push(format!("threads.json: {e}"));
+    }
+    let (oldest, newest) = span.unwrap_or_default();
+    Ok(Info {
+        parts: reader.parts(),
+        manifest: reader.manifest,
+        records,
+        chunks,
+        threads: threads.len(),
+        classes: classes.len(),
+        methods: classes.iter().map(|c| c.methods.len()).sum(),
+        oldest,
+        newest,
+        damages,
+    })
+}
+
+/// A damage in words.
+pub(crate) fn in_words(damage: &Damage) -> String {
+    format!("{}: {}", damage.section, damage.error)
+}
+
+fn facts(info: &Info) -> Vec<(&'static str, String)> {
+    let m = &info.manifest;
+    let nanos = |n: Nanos| seconds(n.0 as f64 / 1e9);
+    let trigger = match &m.trigger {
+        Trigger::Command { .. } => "asked for".to_owned(),
+        Trigger::Recovered { .. } => "recovered after the program's death".to_owned(),
+        Trigger::Slow { rule, duration, running, .. } => {
+            let still = if *running { ", still running" } else { "" };
+            format!("rule {} ({}{still})", printable(rule), nanos(*duration))
+        }
+        _ => "unknown to this version".to_owned(),
+    };
+    let lines = |lines: Vec<String>| if lines.is_empty() { "none".to_owned() } else { lines.join("\n") };
+    let parts = info.parts.iter().map(|(name, n)| format!("{}  {}", printable(name), bytes(*n)));
+    let losses = m.losses.iter().map(|(cause, n)| format!("{} {}", count(*n), printable(cause)));
+    vec![
+        ("Program", format!("{} (process {} on {})", named(&m.program), m.pid, named(&m.host))),
+        ("VM", named(&m.jvm)),
+        ("Written by", format!("Lookback {}, format {}", named(&m.lookback), m.version)),
+        ("Why", trigger),
+        ("When", utc(m, m.trigger.at())),
+        (
+            "Records",
+            format!(
+                "{} over {}, in {} chunks of {} threads",
+                count(info.records),
+                nanos(info.newest.since(info.oldest)),
+                count(info.chunks),
+                info.threads
+            ),
+        ),
+        ("Tick", format!("{}, late by up to {}", nanos(m.tick), nanos(m.tick_late))),
+        (
+            "Names",
+            format!("{} methods of {} classes", count(info.methods as u64), count(info.classes as u64)),
+        ),
+        ("Losses", lines(losses.collect())),
+        ("Parts", lines(parts.collect())),
+        ("Damage", lines(info.damages.iter().map(|d| printable(d)).collect())),
+    ]
+}
+
+/// A moment of the recording on the wall clock: `2026-01-31 12:00:00.000 UTC`.
+fn utc(manifest: &Manifest, at: Nanos) -> String {
+    let (monotonic, wall) = manifest.clock_pair;
+    let nanos = i128::from(wall) + i128::from(at.0) - i128::from(monotonic.0);
+    let Ok(millis) = u64::try_from(nanos / 1_000_000) else { return "unknown".into() };
+    let (days, of_day) = (millis / 86_400_000, millis % 86_400_000);
+    let (year, month, day) = civil(days);
+    let (h, min, s, ms) = (of_day / 3_600_000, of_day / 60_000 % 60, of_day / 1_000 % 60, of_day % 1_000);
+    format!("{year:04}-{month:02}-{day:02} {h:02}:{min:02}:{s:02}.{ms:03} UTC")
+}
+
+/// Year, month, day of a day counted from 1970-01-01. The calendar repeats every 400 years of 146,097
+/// days; counted from 1 March, leap days come last and months follow a 153-day pattern of five.
+const fn civil(days: u64) -> (u64, u64, u64) {
+    let z = days + 719_468;
+    let day_of_era = z % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + z / 146_097 * 400;
+    (if month <= 2 { year + 1 } else { year }, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::civil;
+
+    #[test]
+    fn days_become_dates() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(11_016), (2000, 2, 29));
+        assert_eq!(civil(20_453), (2025, 12, 31));
+        assert_eq!(civil(47_540), (2100, 2, 28));
+        assert_eq!(civil(47_541), (2100, 3, 1));
+    }
+}

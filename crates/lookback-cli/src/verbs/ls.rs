@@ -1,0 +1,95 @@
+//! `lookback ls`: the traced programs of this user, and what dead ones left.
+
+use super::{Streams, named, stdout};
+use crate::args::LsArgs;
+use crate::control::{self, printable};
+use crate::error::Result;
+use crate::output::{count, seconds};
+use crate::table;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A line of the list.
+#[derive(Debug, Serialize)]
+struct Row {
+    pid: u32,
+    program: String,
+    /// `tracing`, `off`, `not answering`, `died` or `not traced`.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reach_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incidents: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<PathBuf>,
+    #[serde(skip)]
+    remark: String,
+}
+
+/// Lists what there is.
+pub(crate) fn run(args: &LsArgs, streams: &mut Streams<'_>) -> Result<()> {
+    let (clients, remains, errors) = control::all();
+    let mut rows: Vec<Row> = clients
+        .iter()
+        .map(|client| match client.status() {
+            Ok(s) => Row {
+                pid: client.pid,
+                program: named(&s.program),
+                state: if s.tracing { "tracing" } else { "off" },
+                remark: format!(
+                    "reaches back {}, {} written",
+                    seconds(s.reach_seconds),
+                    if s.incidents.len() == 1 {
+                        "1 incident".into()
+                    } else {
+                        format!("{} incidents", count(s.incidents.len() as u64))
+                    },
+                ),
+                reach_seconds: Some(s.reach_seconds),
+                incidents: Some(s.incidents.len()),
+                region: Some(s.region),
+            },
+            Err(e) => Row::new(client.pid, "(unknown)".into(), "not answering", e.to_string()),
+        })
+        .collect();
+    rows.extend(remains.into_iter().map(|r| Row {
+        region: Some(r.region.clone()),
+        ..Row::new(
+            r.pid,
+            program_of(&r.region),
+            "died",
+            format!("recover with: lookback recover {}", r.region.display()),
+        )
+    }));
+    if args.all {
+        let listed: Vec<u32> = rows.iter().filter(|r| r.state != "died").map(|r| r.pid).collect();
+        let others = control::jvms().into_iter().filter(|(pid, _)| !listed.contains(pid));
+        rows.extend(others.map(|(pid, program)| {
+            Row::new(pid, printable(&program), "not traced", format!("trace with: lookback attach {pid}"))
+        }));
+    }
+    errors.iter().for_each(|e| streams.note(&e.to_string()));
+    if args.json {
+        return super::control::json(&rows, streams);
+    }
+    if rows.is_empty() {
+        streams.note("no program of this user is traced; `lookback ls --all` lists the JVMs that could be");
+        return Ok(());
+    }
+    let cells: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|r| vec![r.pid.to_string(), r.program, r.state.to_owned(), printable(&r.remark)])
+        .collect();
+    table::table(streams.out, &["PID", "PROGRAM", "STATE", "REMARK"], &cells).map_err(stdout)
+}
+
+impl Row {
+    fn new(pid: u32, program: String, state: &'static str, remark: String) -> Row {
+        Row { pid, program, state, reach_seconds: None, incidents: None, region: None, remark }
+    }
+}
+
+/// The program that a region file names.
+fn program_of(region: &std::path::Path) -> String {
+    crate::recover::Region::open(region, true).map_or_else(|_| "(damaged)".into(), |r| named(r.program()))
+}

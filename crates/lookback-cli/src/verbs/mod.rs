@@ -1,0 +1,40 @@
+//! One file a verb, or a family of verbs: from checked arguments to what the user reads.
+//!
+//! The constraint that shaped them: a verb writes its result to `out` and its side remarks to `notes`, and
+//! returns an error; it neither prints by itself nor exits.
+
+pub(crate) mod attach;
+pub(crate) mod config;
+pub(crate) mod control;
+pub(crate) mod info;
+pub(crate) mod ls;
+pub(crate) mod recover;
+pub(crate) mod run;
+
+use crate::error::Error;
+use std::io::Write;
+
+/// Where a verb writes.
+pub(crate) struct Streams<'a> {
+    /// Standard output: the result.
+    pub(crate) out: &'a mut dyn Write,
+    /// Standard error: remarks.
+    pub(crate) notes: &'a mut dyn Write,
+}
+
+impl Streams<'_> {
+    /// A remark; a closed standard error is nobody's concern.
+    pub(crate) fn note(&mut self, text: &str) {
+        let _ = writeln!(self.notes, "lookback: {text}");
+    }
+}
+
+/// Standard output failed.
+pub(crate) fn stdout(error: std::io::Error) -> Error {
+    Error::Stdout(error)
+}
+
+/// Text from a file or another process, safe for a terminal, with a word for none.
+pub(crate) fn named(text: &str) -> String {
+    if text.is_empty() { "(unknown)".to_owned() } else { crate::control::printable(text) }
+}

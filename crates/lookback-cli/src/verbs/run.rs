@@ -1,0 +1,24 @@
+//! `lookback run`: see [`crate::run`].
+
+use super::{Streams, stdout};
+use crate::args::RunArgs;
+use crate::error::Result;
+use crate::settings::Settings;
+use crate::{agent, run};
+
+/// Becomes the program; returns only when that fails, or after `--dry-run`.
+pub(crate) fn run(args: &RunArgs, settings: &Settings, streams: &mut Streams<'_>) -> Result<()> {
+    let agent = agent::locate(args.agent.as_deref())?;
+    let argument = agent::jvm_argument(&agent, &settings.agent_string(None)?)?;
+    let plan = run::plan(&args.command, &argument, run::current_tool_options().as_deref())?;
+    if args.dry_run {
+        return writeln!(streams.out, "{}", plan.to_shell()).map_err(stdout);
+    }
+    if plan.tool_options.is_some() && !settings.options.quiet {
+        let program = args.command[0].to_string_lossy();
+        streams.note(&format!(
+            "{program} is not java itself: every JVM it starts gets the agent by JAVA_TOOL_OPTIONS, and prints one line about it"
+        ));
+    }
+    Err(plan.exec())
+}
