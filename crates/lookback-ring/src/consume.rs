@@ -75,6 +75,12 @@ enum Unconfirmed {
 const BUSY_LOOKS: u32 = if cfg!(loom) { 1 } else { 100 };
 
 impl Ring {
+    /// The position that the next block will get: how far the ring has come, for those who follow it.
+    pub fn end(&self) -> Position {
+        // Relaxed: a figure; each block is guarded by its metadata.
+        Position(RatioPos(self.global().load(Ordering::Relaxed)).position())
+    }
+
     /// Delivers copies of all blocks retained from `from` on, oldest first, without stopping or
     /// slowing the producers. A block is delivered whole, as far as it is filled, or not at all.
     ///

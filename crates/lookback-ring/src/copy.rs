@@ -3,11 +3,14 @@
 //! A reader may copy a block while a writer overwrites it (and then throws the copy away), so both
 //! sides use Relaxed accesses of whole words: a race between atomics is defined, a race with memcpy
 //! is not. Relaxed is enough because order comes from the metadata words and the fences beside them.
-//! The compiler does not vectorise atomics; eight words a turn keep the store port busy instead.
+//! The compiler does not vectorise atomics; what is large takes the platform's own way
+//! (`copy_x86_64.rs`).
 //!
 //! Nothing here knows of blocks or entries.
 
 use crate::atomics::{AtomicU64, Ordering::Relaxed};
+#[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+use crate::copy_x86_64::store_steps;
 
 /// Stores `parts`, joined, into `words`; the last word is padded with zeros.
 /// `words` must have room for all of them; what does not fit is not written.
@@ -54,23 +57,60 @@ fn load_short(bytes: &[u8]) -> u64 {
 /// Stores the whole words of `bytes`, as many as fit, and returns how many `bytes` has.
 #[inline]
 fn store_whole(words: &[AtomicU64], bytes: &[u8]) -> usize {
-    let mut to = words.chunks_exact(8);
-    let mut from = bytes.chunks_exact(64);
-    for (to, from) in to.by_ref().zip(from.by_ref()) {
-        for i in 0..8 {
-            to[i].store(u64::from_le_bytes(*from[8 * i..].first_chunk().unwrap_or(&[0; 8])), Relaxed);
-        }
-    }
-    let done = (bytes.len() / 64).min(words.len() / 8);
-    for (to, from) in words[8 * done..].iter().zip(bytes[64 * done..].chunks_exact(8)) {
+    let done = store_steps(words, bytes);
+    let (words, rest) = (words.get(done / 8..).unwrap_or(&[]), bytes.get(done..).unwrap_or(&[]));
+    for (to, from) in words.iter().zip(rest.chunks_exact(8)) {
         to.store(u64::from_le_bytes(*from.first_chunk().unwrap_or(&[0; 8])), Relaxed);
     }
     bytes.len() / 8
+}
+
+/// Where no faster way is known: eight words a turn.
+#[cfg(any(not(target_arch = "x86_64"), loom, miri))]
+fn store_steps(words: &[AtomicU64], bytes: &[u8]) -> usize {
+    for (to, from) in words.chunks_exact(8).zip(bytes.chunks_exact(64)) {
+        for (to, from) in to.iter().zip(from.chunks_exact(8)) {
+            to.store(u64::from_le_bytes(*from.first_chunk().unwrap_or(&[0; 8])), Relaxed);
+        }
+    }
+    (words.len() / 8).min(bytes.len() / 64) * 64
 }
 
 /// Loads all of `words` into `bytes`, which must have 8 bytes for each.
 pub(crate) fn load(words: &[AtomicU64], bytes: &mut [u8]) {
     for (from, to) in words.iter().zip(bytes.chunks_exact_mut(8)) {
         to.copy_from_slice(&from.load(Relaxed).to_le_bytes());
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_any_length_are_joined() {
+        let bytes: Vec<u8> = (0..400u32).map(|i| (i * 7 + 1) as u8).collect();
+        for length in 0..=200 {
+            for cut in [0, 1, 3, 8, 13, 64, 65, 131, length] {
+                let (head, tail) = bytes[..length].split_at(cut.min(length));
+                let words: Vec<AtomicU64> = (0..60).map(|_| AtomicU64::new(u64::MAX)).collect();
+                store_parts(&words, &[head, &[], tail]);
+                let mut out = vec![0; 480];
+                load(&words, &mut out);
+                assert_eq!(out[..length], bytes[..length], "length {length}, cut {cut}");
+                let padded = length.next_multiple_of(8);
+                assert!(out[length..padded].iter().all(|&b| b == 0), "padding");
+                assert!(out[padded..].iter().all(|&b| b == 0xff), "beyond the end");
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_written() {
+        let words: Vec<AtomicU64> = (0..20).map(|_| AtomicU64::new(0)).collect();
+        for room in 0..20 {
+            store_parts(&words[..room], &[&[1; 67], &[1; 93]]);
+            assert_eq!(words.iter().filter(|word| word.load(Relaxed) != 0).count(), room);
+        }
     }
 }

@@ -105,6 +105,8 @@ mod advance;
 mod atomics;
 mod consume;
 mod copy;
+#[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+mod copy_x86_64;
 #[cfg(not(loom))]
 mod cpu;
 mod entry;
