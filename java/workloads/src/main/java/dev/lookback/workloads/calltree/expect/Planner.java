@@ -49,9 +49,13 @@ public final class Planner {
         return switch (method.body()) {
             case LEAF -> false;
             case LEAF_PREFIX -> helper(method, 0, depth);
-            case WALK, CATCH_EACH -> loop(method, depth);
-            case CATCH_ONCE -> {
+            case WALK -> loop(method, depth);
+            case CATCH_EACH, CATCH_ONCE -> {
+                // Whatever is thrown inside stays inside, also below a super constructor.
+                int forbidden = throwForbidden;
+                throwForbidden = 0;
                 loop(method, depth);
+                throwForbidden = forbidden;
                 yield false;
             }
             case RETHROW -> {
