@@ -12,15 +12,18 @@ use std::time::Instant;
 
 use lookback_ring::{Geometry, Ring};
 
+/// Far larger than the second-level cache, as in use: blocks come from memory or the shared cache.
 const AREA: usize = 32 << 20;
+/// Fits the second-level cache: what the instructions cost.
+const CACHED: usize = 512 << 10;
 
 /// A mapped, touched area with a ring in it; never unmapped.
-fn ring(cores: u32) -> &'static Ring {
+fn ring(area: usize, cores: u32) -> &'static Ring {
     // SAFETY: a fresh private anonymous mapping.
     let mem = unsafe {
         libc::mmap(
             core::ptr::null_mut(),
-            AREA,
+            area,
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
             -1,
@@ -28,9 +31,9 @@ fn ring(cores: u32) -> &'static Ring {
         )
     };
     assert_ne!(mem, libc::MAP_FAILED);
-    let geometry = Geometry::fitting(AREA, cores).expect("geometry");
+    let geometry = Geometry::for_events(area, cores, 4200).expect("geometry");
     // SAFETY: the mapping has this length, is page-aligned and never goes away.
-    let ring = unsafe { Ring::format(mem.cast(), AREA, geometry) }.expect("format");
+    let ring = unsafe { Ring::format(mem.cast(), area, geometry) }.expect("format");
     Box::leak(Box::new(ring))
 }
 
@@ -89,8 +92,8 @@ fn burst<const SIZE: usize>(ring: &Ring, events: usize, clock: bool) -> Burst {
     Burst { start, end, clean: switches() == before }
 }
 
-fn measure<const SIZE: usize>(threads: usize, clock: bool, bursts: usize) {
-    let ring = ring(threads as u32);
+fn measure<const SIZE: usize>(area: usize, threads: usize, clock: bool, bursts: usize) {
+    let ring = ring(area, threads as u32);
     let events = if SIZE >= 4096 { 2_000 } else { 10_000 };
     let arrived = AtomicUsize::new(0);
     let results: Vec<Vec<Burst>> = std::thread::scope(|scope| {
@@ -126,7 +129,8 @@ fn measure<const SIZE: usize>(threads: usize, clock: bool, bursts: usize) {
         })
         .collect();
     kept.sort_by(f64::total_cmp);
-    let name = format!("ring.event{SIZE}.{threads}threads{}", if clock { "" } else { ".noclock" });
+    let (cached, clock) = (if area == CACHED { ".cached" } else { "" }, if clock { "" } else { ".noclock" });
+    let name = format!("ring.event{SIZE}.{threads}threads{cached}{clock}");
     match kept.len() {
         0 => println!("# {name}: no clean burst of {bursts}"),
         n => println!("result {name} {:.2} ns ({n} of {bursts} bursts kept)", kept[n / 2]),
@@ -138,10 +142,12 @@ fn main() {
     let bursts = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(300);
     for clock in [true, false] {
         for threads in [1, 2] {
-            measure::<16>(threads, clock, bursts);
-            measure::<32>(threads, clock, bursts);
-            measure::<64>(threads, clock, bursts);
-            measure::<4096>(threads, clock, bursts);
+            measure::<16>(AREA, threads, clock, bursts);
+            measure::<32>(AREA, threads, clock, bursts);
+            measure::<64>(AREA, threads, clock, bursts);
+            measure::<4096>(AREA, threads, clock, bursts);
+            measure::<64>(CACHED, threads, clock, bursts);
+            measure::<4096>(CACHED, threads, clock, bursts);
         }
     }
 }

@@ -83,23 +83,45 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry for an area of `bytes` bytes and `cores` cores.
-    ///
-    /// `active` is 16 x `cores` (paper, section 5.1), rounded up to a power of two. The block is
-    /// the largest up to 64 KiB that leaves at least 16 data blocks to a metadata block, because
-    /// 1 - A/N of the area is the best that can hold the latest events (paper, table 1) and because
-    /// large blocks waste less at their ends. Small areas get fewer active blocks, never less than
-    /// one a core.
+    /// The geometry for an area of `bytes` bytes and `cores` cores, for small events:
+    /// [`Geometry::for_events`] of 1,000 bytes.
     ///
     /// # Errors
-    /// [`Error::TooShort`] when not even two blocks of 4 KiB for each core fit.
+    /// As [`Geometry::for_events`].
     pub fn fitting(bytes: usize, cores: u32) -> Result<Geometry, Error> {
+        Geometry::for_events(bytes, cores, 1_000)
+    }
+
+    /// The geometry for an area of `bytes` bytes and `cores` cores, whose larger events have
+    /// payloads of about `payload` bytes.
+    ///
+    /// `active` is 16 x `cores` (paper, section 5.1), rounded up to a power of two. The block is
+    /// the largest up to 64 KiB that leaves at least 15 data blocks to a metadata block, because
+    /// 1 - A/N of the area is the best that can hold the latest events (paper, table 1), and at
+    /// least four events long, because an event that does not fit the rest of a block wastes half
+    /// an event on average. Where the area is too small for all of that, first `active` gives way,
+    /// down to one a core, then the four events, down to one.
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] when not even two blocks of one event for each core fit;
+    /// [`Error::Geometry`] when no block can hold such an event.
+    pub fn for_events(bytes: usize, cores: u32, payload: usize) -> Result<Geometry, Error> {
         let cores = cores.clamp(1, CORES_MAX);
         let floor = cores.next_power_of_two();
         let wanted = (16 * cores).next_power_of_two().min(ACTIVE_MAX);
-        // The first choice that satisfies both wishes wins; then the ratio gives way, down to 2.
-        for (least_ratio, least_active) in [(16, wanted), (8, wanted / 2), (4, floor), (2, floor)] {
-            for block_bits in (12..=16).rev() {
+        let block = |events: u64| {
+            let bytes = BLOCK_HEADER + events * (ENTRY_HEADER + payload as u64).next_multiple_of(8);
+            bytes.next_power_of_two().max(u64::from(size::BLOCK_MIN))
+        };
+        if payload as u64 > u64::from(BLOCK_MAX) || block(1) > u64::from(BLOCK_MAX) {
+            let rule = "an event must fit a block of 1 MiB";
+            return Err(Error::Geometry { rule, value: payload as u64 });
+        }
+        let roomy = block(4).min(u64::from(BLOCK_MAX));
+        let wishes = [(roomy, 15, wanted), (roomy, 8, wanted / 2), (roomy, 2, floor), (block(1), 2, floor)];
+        for (least_block, least_ratio, least_active) in wishes {
+            let (least, most) = (least_block.trailing_zeros(), least_block.trailing_zeros().max(16));
+            for block_bits in (least..=most).rev() {
                 let mut active = wanted;
                 while active >= least_active.max(floor) {
                     if let Some(g) = Geometry::filled(bytes as u64, 1 << block_bits, active, cores)
@@ -111,7 +133,7 @@ impl Geometry {
                 }
             }
         }
-        let least = Geometry { block_size: size::BLOCK_MIN, blocks: 2 * floor, active: floor, cores };
+        let least = Geometry { block_size: block(1) as u32, blocks: 2 * floor, active: floor, cores };
         Err(Error::TooShort { needed: least.bytes() as u64, given: bytes as u64 })
     }
 

@@ -26,8 +26,25 @@ fn fitting_follows_the_paper_where_there_is_room() {
     let g = Geometry::fitting(64 << 20, 2).unwrap();
     assert_eq!((g.active, g.block_size), (32, 64 << 10));
     let g = Geometry::fitting(64 << 20, 12).unwrap();
-    assert_eq!((g.active, g.block_size), (256, 8 << 10));
-    assert!(g.blocks / g.active >= 16);
+    assert_eq!((g.active, g.block_size), (256, 16 << 10));
+    assert!(g.blocks / g.active >= 15);
+}
+
+#[test]
+fn large_events_get_blocks_for_several_of_them() {
+    for (megabytes, cores) in [(64, 2), (64, 16), (64, 64), (8, 4), (1, 2)] {
+        let g = Geometry::for_events(megabytes << 20, cores, 4200).unwrap();
+        assert_eq!(g.check(), Ok(()));
+        assert!(g.block_size as usize > 4 * 4200, "{megabytes} MiB, {cores} cores: {g:?}");
+        assert!(g.active >= cores && g.blocks / g.active >= 2, "{g:?}");
+    }
+    let small = Geometry::for_events(64 << 10, 2, 4200).unwrap();
+    assert_eq!(small.block_size, 8192);
+    let error = Geometry::for_events(64 << 20, 2, 1 << 20).unwrap_err();
+    assert!(matches!(error, Error::Geometry { value: 1_048_576, .. }));
+    assert!(matches!(Geometry::for_events(64 << 20, 2, usize::MAX), Err(Error::Geometry { .. })));
+    let whole = Geometry::for_events(64 << 20, 2, (1 << 20) - 16).unwrap();
+    assert_eq!(whole.block_size, 1 << 20);
 }
 
 #[test]
