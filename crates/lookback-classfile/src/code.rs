@@ -6,7 +6,7 @@
 //! policy; `rewrite` does.
 
 use crate::attribute::Attribute;
-use crate::code_attributes::{self, CodeAttribute, first_line};
+use crate::code_attributes::{self, CodeAttribute, Names, first_line, middle_pc};
 use crate::constructor::Constructor;
 use crate::outcome::SkipReason;
 use crate::pc_map::Insertions;
@@ -36,6 +36,8 @@ pub(crate) struct Code<'a> {
     attributes: Reader<'a>,
     attribute_count: u16,
     pub(crate) first_line: Option<u16>,
+    /// Address of the instruction in the middle of the line numbers.
+    pub(crate) middle: Option<u16>,
 }
 
 impl<'a> Code<'a> {
@@ -44,6 +46,7 @@ impl<'a> Code<'a> {
         content: &'a [u8],
         pool: &Pool<'a>,
         kinds: &mut Vec<CodeAttribute>,
+        names: &mut Names,
     ) -> Result<Self, SkipReason> {
         let mut r = Reader::new(content);
         let (max_stack, max_locals) = (r.u2()?, r.u2()?);
@@ -53,13 +56,13 @@ impl<'a> Code<'a> {
         let attribute_count = r.u2()?;
         let attributes = r;
         kinds.clear();
-        let mut line = None;
+        let mut lines: Option<&[u8]> = None;
         let mut has_frames = false;
         for _ in 0..attribute_count {
             let attribute = Attribute::read(&mut r)?;
-            let kind = CodeAttribute::from_name(attribute.name(pool));
-            if kind == CodeAttribute::LineNumbers && line.is_none() {
-                line = first_line(attribute.content);
+            let kind = names.kind(attribute.name_index, pool);
+            if kind == CodeAttribute::LineNumbers && lines.is_none() {
+                lines = Some(attribute.content);
             }
             if kind == CodeAttribute::StackMapTable && std::mem::replace(&mut has_frames, true) {
                 return Err(SkipReason::Malformed);
@@ -69,7 +72,8 @@ impl<'a> Code<'a> {
         if !r.at_end() {
             return Err(SkipReason::Malformed);
         }
-        Ok(Code { max_stack, max_locals, code, handlers, attributes, attribute_count, first_line: line })
+        let (first_line, middle) = (lines.and_then(first_line), lines.and_then(middle_pc));
+        Ok(Code { max_stack, max_locals, code, handlers, attributes, attribute_count, first_line, middle })
     }
 }
 

@@ -11,8 +11,9 @@
 use crate::annotations::skip_pairs;
 use crate::exception_table::Moved;
 use crate::outcome::SkipReason;
-use crate::pc_map::{Cursor, PcMap};
-use crate::reader::Reader;
+use crate::pc_map::{Cursor, PcMap, Spans};
+use crate::pool::Pool;
+use crate::reader::{Reader, read_u2};
 
 const MALFORMED: SkipReason = SkipReason::Malformed;
 
@@ -32,8 +33,7 @@ pub(crate) enum CodeAttribute {
 }
 
 impl CodeAttribute {
-    #[inline]
-    pub(crate) fn from_name(name: &[u8]) -> Self {
+    fn from_name(name: &[u8]) -> Self {
         match name {
             b"StackMapTable" => CodeAttribute::StackMapTable,
             b"LineNumberTable" => CodeAttribute::LineNumbers,
@@ -47,12 +47,45 @@ impl CodeAttribute {
     }
 }
 
+/// Remembers which constant pool index is which attribute: a class has few names and uses them in
+/// every method. A slot per low bits of the index; a clash only costs the comparison again.
+#[derive(Default)]
+pub(crate) struct Names {
+    slots: [(u16, Option<CodeAttribute>); 16],
+}
+
+impl Names {
+    /// Forgets everything: the next class has another pool.
+    pub(crate) fn reset(&mut self) {
+        *self = Names::default();
+    }
+
+    #[inline]
+    pub(crate) fn kind(&mut self, index: u16, pool: &Pool<'_>) -> CodeAttribute {
+        let slot = &mut self.slots[usize::from(index & 15)];
+        match *slot {
+            (known, Some(kind)) if known == index => kind,
+            _ => {
+                let kind = CodeAttribute::from_name(pool.utf8(index).unwrap_or_default());
+                *slot = (index, Some(kind));
+                kind
+            }
+        }
+    }
+}
+
 /// The first line of a `LineNumberTable`.
 pub(crate) fn first_line(content: &[u8]) -> Option<u16> {
     let mut r = Reader::new(content);
     r.u2().ok().filter(|n| *n > 0)?;
     r.u2().ok()?;
     r.u2().ok()
+}
+
+/// The address in the middle row of a `LineNumberTable`.
+pub(crate) fn middle_pc(content: &[u8]) -> Option<u16> {
+    let rows = usize::from(read_u2(content, 0)?);
+    read_u2(content, 2 + rows / 2 * 4)
 }
 
 /// Appends `content` to `out` with its addresses moved.
@@ -69,7 +102,7 @@ pub(crate) fn write(
     let cursor = map.cursor();
     match kind {
         CodeAttribute::LineNumbers => line_numbers(copy, map, cursor),
-        CodeAttribute::Variables => variables(copy, cursor),
+        CodeAttribute::Variables => variables(copy, map.spans()),
         CodeAttribute::TypeAnnotations => type_annotations(content, copy, map, cursor, moved),
         CodeAttribute::CharacterRanges => character_ranges(copy, map, cursor),
         CodeAttribute::StackMapTable | CodeAttribute::Unknown => Ok(()),
@@ -101,10 +134,10 @@ fn line_numbers(copy: &mut [u8], map: &PcMap, mut cursor: Cursor<'_>) -> Result<
     Ok(())
 }
 
-fn variables(copy: &mut [u8], mut cursor: Cursor<'_>) -> Result<(), SkipReason> {
+fn variables(copy: &mut [u8], mut spans: Spans<'_>) -> Result<(), SkipReason> {
     for row in rows(copy, 10)? {
         let (start, length) = (u16::from_be_bytes([row[0], row[1]]), u16::from_be_bytes([row[2], row[3]]));
-        let (start, length) = cursor.range(start, length).ok_or(MALFORMED)?;
+        let (start, length) = spans.range(start, length).ok_or(MALFORMED)?;
         [row[0], row[1]] = start.to_be_bytes();
         [row[2], row[3]] = length.to_be_bytes();
     }
@@ -137,6 +170,7 @@ fn type_annotations(
             slot.copy_from_slice(&value);
         }
     };
+    let mut spans = map.spans();
     let mut r = Reader::new(content);
     for _ in 0..r.u2()? {
         match r.u1()? {
@@ -148,7 +182,7 @@ fn type_annotations(
             0x40 | 0x41 => {
                 for _ in 0..r.u2()? {
                     let at = r.pos();
-                    let (start, length) = cursor.range(r.u2()?, r.u2()?).ok_or(MALFORMED)?;
+                    let (start, length) = spans.range(r.u2()?, r.u2()?).ok_or(MALFORMED)?;
                     put(at, start.to_be_bytes());
                     put(at + 2, length.to_be_bytes());
                     r.skip(2)?;
@@ -189,7 +223,7 @@ mod tests {
     fn rewritten(kind: CodeAttribute, content: &[u8]) -> Result<Vec<u8>, SkipReason> {
         let code = [0, 177, 0, 0, 177];
         let mut events = Vec::new();
-        let facts = scan(&code, &mut events).expect("well formed");
+        let facts = scan(&code, None, &mut events).expect("well formed");
         let mut map = PcMap::default();
         map.build(&code, &events[..facts.events], Insertions { entry_pc: 0, entry_len: 5, exit_len: 5 })
             .expect("well formed");

@@ -10,7 +10,7 @@ use crate::pc_map::{Cursor, PcMap};
 use crate::reader::{read_i2, read_i4};
 use crate::scan::Event;
 use crate::switch::{Switch, padding};
-use crate::trace_code::TraceCode;
+use crate::trace_code::{Sequence, TraceCode};
 
 const MALFORMED: SkipReason = SkipReason::Malformed;
 
@@ -34,11 +34,11 @@ pub(crate) fn write(
         if !entered && pc >= entry_pc {
             entered = true;
             shift += trace.entry.len();
-            copy.insert(entry_pc, trace.entry.as_bytes())?;
+            copy.insert(entry_pc, &trace.entry)?;
         }
         match event.flow() {
             Flow::Return => {
-                copy.insert(pc, trace.exit.as_bytes())?;
+                copy.insert(pc, &trace.exit)?;
                 shift += trace.exit.len();
             }
             Flow::Branch => {
@@ -73,11 +73,11 @@ pub(crate) fn write(
         }
     }
     if !entered {
-        copy.insert(entry_pc, trace.entry.as_bytes())?;
+        copy.insert(entry_pc, &trace.entry)?;
     }
     copy.up_to(code.len() as u32)?;
     debug_assert_eq!(out.len() - begin, map.new_len() as usize);
-    out.extend_from_slice(trace.handler.as_bytes());
+    trace.handler.append_to(out);
     Ok(())
 }
 
@@ -104,9 +104,9 @@ impl Copier<'_> {
     }
 
     #[inline]
-    fn insert(&mut self, pc: u32, bytes: &[u8]) -> Result<(), SkipReason> {
+    fn insert(&mut self, pc: u32, sequence: &Sequence) -> Result<(), SkipReason> {
         self.up_to(pc)?;
-        self.out.extend_from_slice(bytes);
+        sequence.append_to(self.out);
         Ok(())
     }
 

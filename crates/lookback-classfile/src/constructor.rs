@@ -358,7 +358,7 @@ mod tests {
     fn initialized_at(code: &[u8], handlers: &[u8]) -> Option<u32> {
         let (bytes, offsets) = pool();
         let mut events = Vec::new();
-        let facts = scan(code, &mut events).expect("well formed");
+        let facts = scan(code, None, &mut events).expect("well formed");
         let constructor = Constructor {
             code,
             events: &events[..facts.events],

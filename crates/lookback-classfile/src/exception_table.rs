@@ -150,7 +150,7 @@ mod tests {
 
     fn rewritten(code: &[u8], table: &[[u16; 4]]) -> (Vec<Entry>, Moved) {
         let mut events = Vec::new();
-        let facts = scan(code, &mut events).expect("well formed");
+        let facts = scan(code, None, &mut events).expect("well formed");
         let mut map = PcMap::default();
         map.build(code, &events[..facts.events], Insertions { entry_pc: 0, entry_len: 5, exit_len: 5 })
             .expect("well formed");

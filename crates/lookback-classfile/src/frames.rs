@@ -45,13 +45,13 @@ pub(crate) fn write(
     let mut r = Reader::new(content);
     let count = r.u2()?;
     let new_count = count.checked_add(1).ok_or(SkipReason::TableFull)?;
-    out.reserve(content.len() + HANDLER_FRAME + 2 * usize::from(count));
     out.extend_from_slice(&new_count.to_be_bytes());
-    let mut cursor = map.cursor();
+    let mut writer = Writer { content, copied: r.pos(), cursor: map.cursor(), out };
     // One more than the address of the frame before; the first frame's distance counts from 0.
     let (mut old_next, mut new_next) = (0u32, 0u32);
     let mut uninitialized = matches!(this, This::UninitializedBefore(_));
     for _ in 0..count {
+        let at = r.pos();
         let kind = r.u1()?;
         let distance = match kind {
             0..=63 => u32::from(kind),
@@ -63,22 +63,25 @@ pub(crate) fn write(
         if old >= map.old_len() {
             return Err(SkipReason::Malformed);
         }
-        let new = cursor.target(old);
+        let new = writer.cursor.target(old);
         let new_distance = new.checked_sub(new_next).ok_or(SkipReason::Malformed)?;
         (old_next, new_next) = (old + 1, new + 1);
-        head(kind, new_distance, out)?;
-        let mut items = Items { r: &mut r, cursor: &mut cursor, out, uninitialized_this: false };
+        if new_distance != distance {
+            writer.copy_up_to(at)?;
+            head(kind, new_distance, writer.out)?;
+            writer.copied = r.pos();
+        }
         match kind {
-            64..=127 | SAME_ONE_ITEM_EXTENDED => items.copy(1)?,
-            252..=254 => {
-                items.copy(u16::from(kind - SAME_EXTENDED))?;
-                uninitialized |= items.uninitialized_this;
+            64..=127 | SAME_ONE_ITEM_EXTENDED => {
+                writer.items(&mut r, 1)?;
             }
+            252..=254 => uninitialized |= writer.items(&mut r, u16::from(kind - SAME_EXTENDED))?,
             FULL => {
-                items.copy_list()?;
                 // What counts is `this` among the locals.
-                uninitialized = items.uninitialized_this;
-                items.copy_list()?;
+                let locals = r.u2()?;
+                uninitialized = writer.items(&mut r, locals)?;
+                let stack = r.u2()?;
+                writer.items(&mut r, stack)?;
             }
             _ => {}
         }
@@ -86,6 +89,7 @@ pub(crate) fn write(
             return Err(SkipReason::ConstructorFlow);
         }
     }
+    writer.copy_up_to(r.pos())?;
     if !r.at_end() {
         return Err(SkipReason::Malformed);
     }
@@ -118,43 +122,42 @@ fn head(kind: u8, distance: u32, out: &mut Vec<u8>) -> Result<(), SkipReason> {
     Ok(())
 }
 
-/// Copies verification types.
-struct Items<'r, 'a, 'm, 'o> {
-    r: &'r mut Reader<'a>,
-    cursor: &'r mut Cursor<'m>,
+/// Copies what stays in runs, up to each change.
+struct Writer<'a, 'm, 'o> {
+    content: &'a [u8],
+    /// Up to here the content is in `out` or replaced.
+    copied: usize,
+    cursor: Cursor<'m>,
     out: &'o mut Vec<u8>,
-    uninitialized_this: bool,
 }
 
-impl Items<'_, '_, '_, '_> {
-    fn copy_list(&mut self) -> Result<(), SkipReason> {
-        let count = self.r.u2()?;
-        self.out.extend_from_slice(&count.to_be_bytes());
-        self.copy(count)
+impl Writer<'_, '_, '_> {
+    fn copy_up_to(&mut self, end: usize) -> Result<(), SkipReason> {
+        self.out.extend_from_slice(self.content.get(self.copied..end).ok_or(SkipReason::Malformed)?);
+        self.copied = end;
+        Ok(())
     }
 
-    fn copy(&mut self, count: u16) -> Result<(), SkipReason> {
+    /// Steps over verification types; tells whether one is the uninitialized `this`.
+    #[inline]
+    fn items(&mut self, r: &mut Reader<'_>, count: u16) -> Result<bool, SkipReason> {
+        let mut uninitialized_this = false;
         for _ in 0..count {
-            let tag = self.r.u1()?;
-            match tag {
-                ITEM_OBJECT => {
-                    let [a, b] = self.r.u2()?.to_be_bytes();
-                    self.out.extend_from_slice(&[tag, a, b]);
-                }
+            match r.u1()? {
+                ITEM_OBJECT => r.skip(2)?,
                 ITEM_UNINITIALIZED => {
                     // The address of the `new` that made the object.
-                    let new = self.cursor.target(u32::from(self.r.u2()?));
-                    let [a, b] = u16::try_from(new).map_err(|_| SkipReason::CodeTooLarge)?.to_be_bytes();
-                    self.out.extend_from_slice(&[tag, a, b]);
+                    self.copy_up_to(r.pos())?;
+                    let new = self.cursor.target(u32::from(r.u2()?));
+                    let new = u16::try_from(new).map_err(|_| SkipReason::CodeTooLarge)?;
+                    self.out.extend_from_slice(&new.to_be_bytes());
+                    self.copied = r.pos();
                 }
-                0..=ITEM_UNINITIALIZED_THIS => {
-                    self.uninitialized_this |= tag == ITEM_UNINITIALIZED_THIS;
-                    self.out.push(tag);
-                }
+                tag @ 0..=ITEM_UNINITIALIZED_THIS => uninitialized_this |= tag == ITEM_UNINITIALIZED_THIS,
                 _ => return Err(SkipReason::Malformed),
             }
         }
-        Ok(())
+        Ok(uninitialized_this)
     }
 }
 
@@ -170,7 +173,7 @@ mod tests {
         code[100] = 177;
         code[199] = 177;
         let mut events = Vec::new();
-        let facts = scan(&code, &mut events).expect("well formed");
+        let facts = scan(&code, None, &mut events).expect("well formed");
         let mut map = PcMap::default();
         let insertions = Insertions { entry_pc, entry_len: 5, exit_len: 5 };
         map.build(&code, &events[..facts.events], insertions).expect("well formed");

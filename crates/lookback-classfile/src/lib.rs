@@ -26,6 +26,7 @@
 
 mod annotations;
 mod attribute;
+mod class_file;
 mod class_info;
 mod code;
 mod code_attributes;

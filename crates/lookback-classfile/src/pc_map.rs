@@ -111,14 +111,16 @@ impl PcMap {
         self.insertions.map_or(0, |i| i.exit_len)
     }
 
-    /// Whether the entry code stands before this old address.
-    fn is_entry(&self, pc: u32) -> Option<u32> {
-        self.insertions.filter(|i| i.entry_pc == pc).map(|i| i.entry_len)
+    /// Looks ranges up.
+    pub(crate) fn spans(&self) -> Spans<'_> {
+        Spans { starts: self.cursor(), ends: self.cursor(), old_len: self.old_len }
     }
 
     /// A fresh cursor.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
-        Cursor { map: self, at: 0 }
+        let (entry_pc, entry_len) = self.insertions.map_or((u32::MAX, 0), |i| (i.entry_pc, i.entry_len));
+        // An empty span, so that the first address is looked up.
+        Cursor { map: self, at: 0, from: 1, to: 0, shift: 0, entry_pc, entry_len }
     }
 }
 
@@ -128,25 +130,38 @@ pub(crate) struct Cursor<'m> {
     map: &'m PcMap,
     /// Index of the break that applied last.
     at: usize,
+    /// It applies to the addresses in `from..to`.
+    from: u32,
+    to: u32,
+    shift: u32,
+    entry_pc: u32,
+    entry_len: u32,
 }
 
 impl Cursor<'_> {
     /// The new address of a branch target, frame or handler at `pc`; `pc` may be the end of the code.
     #[inline]
     pub(crate) fn target(&mut self, pc: u32) -> u32 {
-        let breaks = &self.map.breaks;
-        let inside = |i: usize| {
-            breaks.get(i).is_some_and(|b| b.from <= pc) && breaks.get(i + 1).is_none_or(|b| b.from > pc)
-        };
-        if !inside(self.at) {
-            self.at = if inside(self.at + 1) {
-                self.at + 1
-            } else {
-                // The first break is at 0, so one always applies.
-                breaks.partition_point(|b| b.from <= pc).saturating_sub(1)
-            };
+        if !(self.from..self.to).contains(&pc) {
+            self.seek(pc);
         }
-        pc.wrapping_add(breaks.get(self.at).map_or(0, |b| b.shift))
+        pc.wrapping_add(self.shift)
+    }
+
+    /// Finds the break that applies to `pc`: often the next one, else by halving.
+    fn seek(&mut self, pc: u32) {
+        let breaks = &self.map.breaks;
+        let to = |i: usize| breaks.get(i + 1).map_or(u32::MAX, |b| b.from);
+        let next = self.at + 1;
+        self.at = if breaks.get(next).is_some_and(|b| b.from <= pc) && pc < to(next) {
+            next
+        } else {
+            // The first break is at 0, so one always applies.
+            breaks.partition_point(|b| b.from <= pc).saturating_sub(1)
+        };
+        if let Some(found) = breaks.get(self.at) {
+            (self.from, self.to, self.shift) = (found.from, to(self.at), found.shift);
+        }
     }
 
     /// Like [`Cursor::target`], but before the entry code: for line numbers and variables, which
@@ -155,20 +170,27 @@ impl Cursor<'_> {
     #[inline]
     pub(crate) fn before(&mut self, pc: u32) -> u32 {
         let target = self.target(pc);
-        match self.map.is_entry(pc) {
-            Some(entry_len) => target.wrapping_sub(entry_len),
-            None => target,
-        }
+        if pc == self.entry_pc { target.wrapping_sub(self.entry_len) } else { target }
     }
+}
 
-    /// A range `[start, end)` of addresses as new start and length.
+/// Looks ranges up; starts and ends are followed apart, since they jump to and fro between each other.
+pub(crate) struct Spans<'m> {
+    starts: Cursor<'m>,
+    ends: Cursor<'m>,
+    old_len: u32,
+}
+
+impl Spans<'_> {
+    /// A range `[start, start + length)` of addresses as new start and length; `None` when it leaves the code.
+    #[inline]
     pub(crate) fn range(&mut self, start: u16, length: u16) -> Option<(u16, u16)> {
         let (start, end) = (u32::from(start), u32::from(start) + u32::from(length));
-        if end > self.map.old_len {
+        if end > self.old_len {
             return None;
         }
-        let new_start = self.before(start);
-        let new_end = if length == 0 { new_start } else { self.before(end) };
+        let new_start = self.starts.before(start);
+        let new_end = if length == 0 { new_start } else { self.ends.before(end) };
         Some((u16::try_from(new_start).ok()?, u16::try_from(new_end.checked_sub(new_start)?).ok()?))
     }
 }
@@ -180,7 +202,7 @@ mod tests {
 
     fn map(code: &[u8], entry_pc: u32) -> PcMap {
         let mut events = Vec::new();
-        let facts = scan(code, &mut events).expect("well formed");
+        let facts = scan(code, None, &mut events).expect("well formed");
         let mut map = PcMap::default();
         let insertions = Insertions { entry_pc, entry_len: 5, exit_len: 6 };
         map.build(code, &events[..facts.events], insertions).expect("well formed");
@@ -206,8 +228,9 @@ mod tests {
         let mut c = m.cursor();
         assert_eq!([0, 1, 4, 5].map(|pc| c.target(pc)), [0, 1, 9, 16]);
         assert_eq!(c.before(4), 4);
-        assert_eq!(c.range(0, 5), Some((0, 16)));
-        assert_eq!(c.range(4, 2), None);
+        let mut s = m.spans();
+        assert_eq!(s.range(0, 5), Some((0, 16)));
+        assert_eq!(s.range(4, 2), None);
     }
 
     #[test]

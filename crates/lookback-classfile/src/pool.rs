@@ -6,7 +6,7 @@
 //! copied verbatim and `pool_append` adds to them.
 
 use crate::error::Error;
-use crate::reader::{Cut, read_u2};
+use crate::reader::read_u2;
 use crate::text::JavaStr;
 
 pub(crate) const UTF8: u8 = 1;
@@ -18,14 +18,17 @@ const FIELD_REF: u8 = 9;
 const DYNAMIC: u8 = 17;
 const INVOKE_DYNAMIC: u8 = 18;
 
+/// Bytes of a Long or Double entry, which takes two indices.
+const LONG_LENGTH: usize = 9;
+
 /// Bytes an entry takes with its tag; 0: unknown tag. Utf8 has its text on top.
-const ENTRY_LENGTH: [u8; 32] = {
-    let mut t = [0u8; 32];
+static ENTRY_LENGTH: [u8; 256] = {
+    let mut t = [0u8; 256];
     t[UTF8 as usize] = 3;
     t[3] = 5; // Integer
     t[4] = 5; // Float
-    t[5] = 9; // Long
-    t[6] = 9; // Double
+    t[5] = LONG_LENGTH as u8;
+    t[6] = LONG_LENGTH as u8; // Double
     t[CLASS as usize] = 3;
     t[8] = 3; // String
     t[FIELD_REF as usize] = 5;
@@ -64,19 +67,20 @@ pub(crate) fn index(bytes: &[u8], start: usize, count: u16, offsets: &mut Vec<u3
     let mut pos = start;
     let mut i = 1usize;
     while let Some(slot) = offsets.get_mut(i) {
-        let Some(&tag) = bytes.get(pos) else { return Err(Error::Truncated { offset: pos }) };
-        // A class file of 4 GiB cannot exist in memory that a JVM hands out as `jint` length.
+        // No entry is shorter than three bytes. The two behind the tag are the length of a Utf8's
+        // text; taken without a branch, because what kind comes next cannot be predicted.
+        let Some(&[tag, b1, b2]) = bytes.get(pos..).and_then(|rest| rest.first_chunk()) else {
+            return Err(Error::Truncated { offset: pos });
+        };
+        // A class file of 4 GiB cannot exist: the JVM hands out its length as a `jint`.
         *slot = pos as u32;
-        i += 1;
-        let mut length = usize::from(ENTRY_LENGTH[usize::from(tag & 31)]);
-        if tag == UTF8 {
-            length += usize::from(read_u2(bytes, pos + 1).ok_or(Cut { at: pos })?);
-        } else if tag > 31 || length == 0 {
-            return Err(Error::UnknownConstant { index: (i - 1) as u16, tag });
-        } else if length == 9 {
-            i += 1;
+        let length = usize::from(ENTRY_LENGTH[usize::from(tag)]);
+        if length == 0 {
+            return Err(Error::UnknownConstant { index: i as u16, tag });
         }
-        pos += length;
+        let is_utf8 = usize::from(tag == UTF8);
+        pos += length + (is_utf8.wrapping_neg() & usize::from(u16::from_be_bytes([b1, b2])));
+        i += 1 + usize::from(length == LONG_LENGTH);
     }
     if pos > bytes.len() { Err(Error::Truncated { offset: bytes.len() }) } else { Ok(pos) }
 }
@@ -150,8 +154,14 @@ mod tests {
     #[test]
     fn unknown_tags_and_cuts_are_errors() {
         let mut offsets = Vec::new();
-        assert_eq!(index(&[0, 2], 1, 2, &mut offsets), Err(Error::UnknownConstant { index: 1, tag: 2 }));
-        assert_eq!(index(&[0, 33], 1, 2, &mut offsets), Err(Error::UnknownConstant { index: 1, tag: 33 }));
+        assert_eq!(
+            index(&[0, 2, 0, 0], 1, 2, &mut offsets),
+            Err(Error::UnknownConstant { index: 1, tag: 2 })
+        );
+        assert_eq!(
+            index(&[0, 33, 0, 0], 1, 2, &mut offsets),
+            Err(Error::UnknownConstant { index: 1, tag: 33 })
+        );
         assert!(matches!(index(&[0, 1, 0], 1, 2, &mut offsets), Err(Error::Truncated { .. })));
         assert!(matches!(index(&[0, 3, 0], 1, 2, &mut offsets), Err(Error::Truncated { .. })));
     }

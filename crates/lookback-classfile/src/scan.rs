@@ -3,10 +3,13 @@
 //! Constraint: runs for every method of every loaded class, most of which are
 //! then not traced, so the loop is a table look-up and three additions per
 //! instruction; branches, switches and returns ("events") are noted without a
-//! conditional jump. Must not allocate per instruction.
+//! conditional jump. Each step waits for the length the one before looked up,
+//! about ten cycles; so where a line number names an instruction near the middle,
+//! both halves are walked at once and the two chains of look-ups overlap. Must
+//! not allocate per instruction, nor trust the line number.
 
 use crate::opcode::{
-    CALL, EVENT, EVENT_SHIFT, Flow, IINC, INFO, LENGTH, LOCK, LOOKUPSWITCH, RET, SUBROUTINE, TABLESWITCH,
+    CALL, EVENT, EVENT_SHIFT, Flow, IINC, INFO, JSR, JSR_W, LENGTH, LOCK, LOOKUPSWITCH, RET, TABLESWITCH,
     WIDE, flow,
 };
 use crate::outcome::SkipReason;
@@ -53,41 +56,107 @@ pub(crate) struct CodeFacts {
 /// Longest code the format allows.
 pub(crate) const MAX_CODE: usize = 65535;
 
-/// Checks the instructions and notes the events in address order.
-pub(crate) fn scan(code: &[u8], buffer: &mut Vec<Event>) -> Result<CodeFacts, SkipReason> {
+/// Code shorter than this is walked in one piece: it is done before two chains pay.
+const WORTH_HALVING: usize = 32;
+
+/// Checks the instructions and notes the events in address order. `middle` is the address of
+/// some instruction near the middle, if there is a guess. A function of its own, so that the
+/// state of both walks fits into registers.
+#[inline(never)]
+pub(crate) fn scan(
+    code: &[u8],
+    middle: Option<u16>,
+    buffer: &mut Vec<Event>,
+) -> Result<CodeFacts, SkipReason> {
     if code.is_empty() || code.len() > MAX_CODE {
         return Err(SkipReason::Malformed);
     }
     if buffer.len() < code.len() {
         buffer.resize(code.len(), Event::default());
     }
-    let slots = &mut buffer[..];
-    let (mut pc, mut count, mut events, mut seen) = (0usize, 0u32, 0usize, 0u16);
-    while pc < code.len() {
-        let op = code[pc];
-        let info = INFO[usize::from(op)];
-        // Written for each instruction, kept only when it is an event: no jump to mispredict.
-        slots[events] = Event::new(pc, op);
-        events += usize::from((info & EVENT) >> EVENT_SHIFT);
-        seen |= info;
-        count += 1;
-        let length = usize::from(info & LENGTH);
-        pc = if length != 0 { pc + length } else { varying(code, pc)? };
-        if seen & SUBROUTINE != 0 {
-            return Err(SkipReason::Subroutine);
+    // An event takes at least one byte of code, so a slot per byte is enough for each half.
+    let slots = &mut buffer[..code.len()];
+    let middle = middle.map(usize::from).filter(|m| code.len() >= WORTH_HALVING && *m < code.len());
+    let mut walk = Walk::at(0);
+    if let Some(middle) = middle {
+        let (front, back) = slots.split_at_mut(middle);
+        let mut second = Walk::at(middle);
+        // When the guess is wrong so may be what the second walk meets: judged below.
+        let mut verdict = Ok(());
+        while walk.pc < middle && second.pc < code.len() {
+            walk.step(code, front)?;
+            verdict = second.step(code, back);
+            if verdict.is_err() {
+                break;
+            }
+        }
+        while walk.pc < middle {
+            walk.step(code, front)?;
+        }
+        if walk.pc == middle {
+            verdict?;
+            while second.pc < code.len() {
+                second.step(code, back)?;
+            }
+            slots.copy_within(middle..middle + second.events, walk.events);
+            walk = walk.joined(second);
         }
     }
-    if pc != code.len() {
+    while walk.pc < code.len() {
+        walk.step(code, slots)?;
+    }
+    if walk.pc != code.len() {
         return Err(SkipReason::Malformed);
     }
-    let has_loop = check_targets(code, &slots[..events]).ok_or(SkipReason::Malformed)?;
+    let has_loop = check_targets(code, &slots[..walk.events]).ok_or(SkipReason::Malformed)?;
     Ok(CodeFacts {
-        instructions: count,
-        has_call: seen & CALL != 0,
+        instructions: walk.instructions,
+        has_call: walk.seen & CALL != 0,
         has_loop,
-        has_monitor: seen & LOCK != 0,
-        events,
+        has_monitor: walk.seen & LOCK != 0,
+        events: walk.events,
     })
+}
+
+/// A position in the code and what was met on the way.
+#[derive(Clone, Copy)]
+struct Walk {
+    pc: usize,
+    instructions: u32,
+    events: usize,
+    /// The classes of all instructions met.
+    seen: u16,
+}
+
+impl Walk {
+    fn at(pc: usize) -> Self {
+        Walk { pc, instructions: 0, events: 0, seen: 0 }
+    }
+
+    /// Moves over the instruction at `pc`, which is inside the code.
+    #[inline(always)]
+    fn step(&mut self, code: &[u8], slots: &mut [Event]) -> Result<(), SkipReason> {
+        let op = code[self.pc];
+        let info = INFO[usize::from(op)];
+        // Written for each instruction, kept only when it is an event: no jump to mispredict.
+        slots[self.events] = Event::new(self.pc, op);
+        self.events += usize::from((info & EVENT) >> EVENT_SHIFT);
+        self.seen |= info;
+        self.instructions += 1;
+        let length = usize::from(info & LENGTH);
+        self.pc = if length != 0 { self.pc + length } else { varying(code, self.pc)? };
+        Ok(())
+    }
+
+    /// This walk followed by one that began where this one ended.
+    fn joined(self, next: Walk) -> Walk {
+        Walk {
+            pc: next.pc,
+            instructions: self.instructions + next.instructions,
+            events: self.events + next.events,
+            seen: self.seen | next.seen,
+        }
+    }
 }
 
 /// The address behind an instruction of varying length.
@@ -98,13 +167,14 @@ fn varying(code: &[u8], pc: usize) -> Result<usize, SkipReason> {
             Switch::parse(code, pc).map(|s| s.end).ok_or(SkipReason::Malformed)
         }
         [WIDE, IINC, ..] => Ok(pc + 6),
-        [WIDE, RET, ..] => Err(SkipReason::Subroutine),
+        [JSR | JSR_W | RET, ..] | [WIDE, RET, ..] => Err(SkipReason::Subroutine),
         [WIDE, 21..=25 | 54..=58, ..] => Ok(pc + 4),
         _ => Err(SkipReason::Malformed),
     }
 }
 
 /// Whether any branch goes backwards; `None` when one leaves the code.
+#[inline(never)]
 fn check_targets(code: &[u8], events: &[Event]) -> Option<bool> {
     let mut backwards = false;
     for event in events {
@@ -134,7 +204,27 @@ mod tests {
     use super::*;
 
     fn facts(code: &[u8]) -> Result<CodeFacts, SkipReason> {
-        scan(code, &mut Vec::new())
+        scan(code, None, &mut Vec::new())
+    }
+
+    #[test]
+    fn both_halves_at_once_find_the_same() {
+        // sipush pairs, returns, a backward goto, a switch: every guess of the middle must agree.
+        let mut code = Vec::new();
+        for i in 0..12u8 {
+            code.extend([17, 177, 177, 153, 0, 3, 184, 0, i, 87]);
+        }
+        code.extend([167, 0xff, 0xfd, 170]);
+        code.resize((code.len() + 3) & !3, 0);
+        code.extend([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 194, 177]);
+        let mut expected_events = Vec::new();
+        let expected = scan(&code, None, &mut expected_events).expect("well formed");
+        assert!(expected.has_loop && expected.has_monitor);
+        for middle in 0..=code.len() as u16 {
+            let mut events = Vec::new();
+            assert_eq!(scan(&code, Some(middle), &mut events), Ok(expected), "{middle}");
+            assert_eq!(events[..expected.events], expected_events[..expected.events], "{middle}");
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! first few classes the only allocation left is the result itself. One per
 //! thread; must not carry meaning from one class to the next.
 
-use crate::code_attributes::CodeAttribute;
+use crate::class_file::MethodOutline;
+use crate::code_attributes::{CodeAttribute, Names};
 use crate::constructor::Paths;
 use crate::exception_table::Moved;
 use crate::pc_map::PcMap;
@@ -16,6 +17,8 @@ use crate::scan::Event;
 pub struct Scratch {
     /// Where each constant pool entry begins.
     pub(crate) offsets: Vec<u32>,
+    /// Where each method's parts are.
+    pub(crate) methods: Vec<MethodOutline>,
     pub(crate) work: Work,
 }
 
@@ -37,6 +40,8 @@ pub(crate) struct Layout {
     pub(crate) paths: Paths,
     /// Kinds of the attributes of `Code`, in order.
     pub(crate) kinds: Vec<CodeAttribute>,
+    /// What the class's attribute names have turned out to be.
+    pub(crate) names: Names,
 }
 
 impl Scratch {

@@ -8,41 +8,53 @@ use crate::opcode::{ATHROW, BIPUSH, INVOKESTATIC, LDC_W, SIPUSH};
 use crate::pool_append::PoolAppend;
 use crate::probe::{Kind, MethodId, TracePoints};
 
+/// Bytes of a sequence, padded so that it is copied in one move.
+const ROOM: usize = 16;
+
 /// Up to two pushes, a call and a throw: 3 + 3 + 3 + 1 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sequence {
-    bytes: [u8; 10],
+    bytes: [u8; ROOM],
     len: u8,
 }
 
 impl Sequence {
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
-    }
-
+    #[inline]
     pub(crate) fn len(&self) -> u32 {
         u32::from(self.len)
     }
 
-    fn add(&mut self, bytes: &[u8]) {
-        let from = usize::from(self.len);
-        if let Some(room) = self.bytes.get_mut(from..from + bytes.len()) {
-            room.copy_from_slice(bytes);
-            self.len += bytes.len() as u8;
-        }
+    /// Appends the sequence to code.
+    #[inline]
+    pub(crate) fn append_to(&self, out: &mut Vec<u8>) {
+        // A copy of known length is two instructions; one of the exact length is a call.
+        let end = out.len() + usize::from(self.len);
+        out.extend_from_slice(&self.bytes);
+        out.truncate(end);
     }
 
-    fn push(&mut self, value: i32, pool: &mut PoolAppend) -> Option<()> {
-        if let Ok(byte) = i8::try_from(value) {
-            self.add(&[BIPUSH, byte as u8]);
+    /// The sequence with up to three more bytes, of which `len` count.
+    #[inline]
+    fn then(mut self, bytes: [u8; 3], len: u8) -> Self {
+        let from = usize::from(self.len);
+        if let Some(room) = self.bytes.get_mut(from..from + 3) {
+            room.copy_from_slice(&bytes);
+            self.len += len;
+        }
+        self
+    }
+
+    #[inline]
+    fn then_push(self, value: i32, pool: &mut PoolAppend) -> Option<Self> {
+        Some(if let Ok(byte) = i8::try_from(value) {
+            self.then([BIPUSH, byte as u8, 0], 2)
         } else if let Ok(short) = i16::try_from(value) {
             let [a, b] = short.to_be_bytes();
-            self.add(&[SIPUSH, a, b]);
+            self.then([SIPUSH, a, b], 3)
         } else {
             let [a, b] = pool.int(value)?.to_be_bytes();
-            self.add(&[LDC_W, a, b]);
-        }
-        Some(())
+            self.then([LDC_W, a, b], 3)
+        })
     }
 }
 
@@ -66,20 +78,15 @@ impl TraceCode {
         rule: u16,
         pool: &mut PoolAppend,
     ) -> Option<TraceCode> {
-        let mut arguments = Sequence::default();
-        arguments.push(id.0 as i32, pool)?;
+        let mut arguments = Sequence::default().then_push(id.0 as i32, pool)?;
         if kind == Kind::Watched {
-            arguments.push(i32::from(rule), pool)?;
+            arguments = arguments.then_push(i32::from(rule), pool)?;
         }
-        let mut call = |exit: bool| {
-            let [a, b] = pool.trace_point(points, kind, exit)?.to_be_bytes();
-            let mut sequence = arguments;
-            sequence.add(&[INVOKESTATIC, a, b]);
-            Some(sequence)
-        };
-        let (entry, exit) = (call(false)?, call(true)?);
-        let mut handler = exit;
-        handler.add(&[ATHROW]);
+        let [a, b] = pool.trace_point(points, kind, false)?.to_be_bytes();
+        let entry = arguments.then([INVOKESTATIC, a, b], 3);
+        let [a, b] = pool.trace_point(points, kind, true)?.to_be_bytes();
+        let exit = arguments.then([INVOKESTATIC, a, b], 3);
+        let handler = exit.then([ATHROW, 0, 0], 1);
         Some(TraceCode { entry, exit, handler, stack: if kind == Kind::Watched { 2 } else { 1 } })
     }
 }
@@ -92,7 +99,9 @@ mod tests {
         let mut pool = PoolAppend::default();
         pool.reset(1);
         let code = TraceCode::new(&TracePoints::in_class("T"), kind, MethodId(id), rule, &mut pool);
-        code.expect("room in the pool").entry.as_bytes().to_vec()
+        let mut out = vec![];
+        code.expect("room in the pool").entry.append_to(&mut out);
+        out
     }
 
     #[test]
