@@ -80,7 +80,12 @@ fn kill_at(target: u64, path: &Path) {
         .map(|writer| {
             // SAFETY: the child calls nothing that is not async-signal-safe.
             match unsafe { libc::fork() } {
-                0 => write_for_ever(&ring, writer, mapped.progress(writer)),
+                0 => {
+                    // Should this test fail before it comes to kill them.
+                    // SAFETY: a system call without memory arguments.
+                    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+                    write_for_ever(&ring, writer, mapped.progress(writer))
+                }
                 pid => pid,
             }
         })
