@@ -32,7 +32,7 @@ fn main() {
     let peak = status("VmHWM") - before;
     assert_eq!(recording.threads.len(), THREADS as usize);
     assert_eq!(recording.methods.iter().count(), methods);
-    assert!(recording.slices() * 2 + 1_000 > slots - slots / 100, "{} slices", recording.slices());
+    assert!(recording.slices() * 2 > slots / 10 * 9, "{} slices", recording.slices());
     println!("result decode.64mb.slots {slots} slots");
     println!("result decode.64mb.slices {} slices", recording.slices());
     println!("result decode.64mb.seconds {seconds:.3} s");

@@ -5,16 +5,38 @@
 //! 512 MB. So slices are columns ([`Columns`]), one set a thread, in call order; nothing is boxed per slice,
 //! and every output is written as it goes. This crate must not open files, print, or know the agent.
 
+mod chain;
+mod chrome;
 mod clock;
+mod collapsed;
 mod columns;
 mod decode;
+mod embed;
 mod error;
+mod holder;
 mod methods;
+mod page;
+mod perfetto;
 mod pieces;
 mod recording;
+mod report;
 mod survey;
+mod trim;
+mod verdict;
+mod waits;
+mod words;
 
+pub use chain::{Chain, Link};
+pub use chrome::chrome_json;
+pub use collapsed::collapsed;
 pub use columns::{Columns, Flags, Slice, SliceIndex};
+pub use embed::{PLACEHOLDER, embed};
 pub use error::{Error, Result};
+pub use holder::{Evidence, Holder};
 pub use methods::{MethodInfo, Methods};
+pub use page::{DEFAULT_SLICES, page_json};
+pub use perfetto::{DETAIL, perfetto};
 pub use recording::{Builder, Gap, GapKind, Pause, Recording, SliceRef, ThreadTrack};
+pub use report::{Style, report};
+pub use verdict::{Siblings, SlowCall, Verdict};
+pub use waits::{LongestWait, WaitTotal, Waits};

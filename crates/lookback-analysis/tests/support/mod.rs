@@ -4,6 +4,8 @@
 //! every call with its exact times, and everything follows from what the test does or from a seed.
 #![allow(dead_code, reason = "each test target uses a part of it")]
 
+pub(crate) mod convoy;
+
 use lookback_analysis::Recording;
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::{Manifest, Thread, Trigger, VERSION};

@@ -1,0 +1,269 @@
+//! Writes packets in an order that nests: per thread, begins and ends as the calls made them.
+//!
+//! The constraint that shaped it: Perfetto puts events of one track in order by time and, at equal times, by
+//! place in the file, so begins and ends of equal times must stand as the calls were. Packets of all threads
+//! are one sequence, so that each name is interned once.
+
+use super::proto::*;
+use crate::{Flags, Recording, Slice, ThreadTrack};
+use lookback_format::incident::Trigger;
+use lookback_format::{MethodId, Nanos};
+use prost::Message;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+/// Shorter slices, unless they wait, carry no source location: each costs Perfetto three rows of a table.
+pub const DETAIL: Nanos = Nanos(100_000);
+
+const SEQUENCE: u32 = 1;
+const PROCESS_TRACK: u64 = 1;
+const PAUSE_TRACK: u64 = 2;
+const FIRST_THREAD_TRACK: u64 = 16;
+
+/// Interned numbers of categories and annotations.
+const CALL: u64 = 1;
+const WAIT: u64 = 2;
+const PAUSE: u64 = 3;
+const NOTES: [(Flags, &str); 4] = [
+    (Flags::CUT_START, "start not seen"),
+    (Flags::CUT_END, "end not seen"),
+    (Flags::INFERRED_END, "end inferred"),
+    (Flags::TRIGGER, "fired the trigger"),
+];
+const ERROR: u64 = 10;
+
+/// Writes the recording to `out` as a Perfetto trace. Times are the traced machine's monotonic clock, and a
+/// clock snapshot tells the wall clock.
+///
+/// # Errors
+/// What `out` fails with.
+pub fn perfetto(r: &Recording, out: &mut dyn Write) -> io::Result<()> {
+    let out = io::BufWriter::with_capacity(1 << 16, out);
+    let mut w = Packets { r, out, buffer: Vec::with_capacity(256), named: HashMap::new(), new: None };
+    w.head()?;
+    let mut tids = HashSet::new();
+    for (i, t) in r.threads.iter().enumerate().filter(|(_, t)| !t.slices.is_empty()) {
+        let track = FIRST_THREAD_TRACK + i as u64;
+        // Perfetto takes tracks of one thread id for one track, and the system reuses ids.
+        let tid = i32::try_from(t.os_tid).ok().filter(|&tid| tid > 0 && tids.insert(tid));
+        let tid = tid.unwrap_or((1 << 30) + i as i32);
+        w.thread(t, track, tid)?;
+    }
+    w.pauses()?;
+    w.trigger()?;
+    w.out.flush()
+}
+
+struct Packets<'a, W: Write> {
+    r: &'a Recording,
+    out: W,
+    buffer: Vec<u8>,
+    named: HashMap<MethodId, u64>,
+    /// A name to be interned with the next packet.
+    new: Option<InternedData>,
+}
+
+fn interned(iid: u64, name: &str) -> Interned {
+    Interned { iid: Some(iid), name: Some(name.to_owned()) }
+}
+
+impl<W: Write> Packets<'_, W> {
+    fn put(&mut self, packet: &TracePacket) -> io::Result<()> {
+        // `Trace.packet` is field 1 with a length: the file is a row of these.
+        self.buffer.clear();
+        self.buffer.push(0x0a);
+        packet.encode_length_delimited(&mut self.buffer).map_err(io::Error::other)?;
+        self.out.write_all(&self.buffer)
+    }
+
+    fn head(&mut self) -> io::Result<()> {
+        let (mono, wall) = self.r.manifest.clock_pair;
+        let clock = |id, at| Clock { clock_id: Some(id), timestamp: Some(at) };
+        // The file does not tell the machine's suspended time, so boot time is taken for monotonic time:
+        // viewers convert all times to it.
+        let clocks =
+            vec![clock(CLOCK_REALTIME, wall), clock(CLOCK_MONOTONIC, mono.0), clock(CLOCK_BOOTTIME, mono.0)];
+        self.put(&TracePacket {
+            clock_snapshot: Some(ClockSnapshot { clocks, primary_trace_clock: Some(CLOCK_MONOTONIC) }),
+            trusted_packet_sequence_id: Some(SEQUENCE),
+            ..TracePacket::default()
+        })?;
+        let notes = NOTES.iter().zip(1..).map(|((_, name), iid)| interned(iid, name));
+        let data = InternedData {
+            event_categories: vec![interned(CALL, "call"), interned(WAIT, "wait"), interned(PAUSE, "pause")],
+            debug_annotation_names: notes.chain([interned(ERROR, "timing error ns")]).collect(),
+            ..InternedData::default()
+        };
+        let m = &self.r.manifest;
+        let process = ProcessDescriptor { pid: Some(m.pid as i32), process_name: Some(m.program.clone()) };
+        self.put(&TracePacket {
+            trusted_packet_sequence_id: Some(SEQUENCE),
+            sequence_flags: Some(INCREMENTAL_STATE_CLEARED),
+            trace_packet_defaults: Some(TracePacketDefaults { timestamp_clock_id: Some(CLOCK_MONOTONIC) }),
+            interned_data: Some(data),
+            ..TracePacket::default()
+        })?;
+        self.describe(TrackDescriptor {
+            uuid: Some(PROCESS_TRACK),
+            process: Some(process),
+            ..TrackDescriptor::default()
+        })?;
+        self.describe(TrackDescriptor {
+            uuid: Some(PAUSE_TRACK),
+            parent_uuid: Some(PROCESS_TRACK),
+            name: Some("GC pauses".to_owned()),
+            ..TrackDescriptor::default()
+        })
+    }
+
+    fn describe(&mut self, track: TrackDescriptor) -> io::Result<()> {
+        self.put(&TracePacket {
+            trusted_packet_sequence_id: Some(SEQUENCE),
+            track_descriptor: Some(track),
+            ..TracePacket::default()
+        })
+    }
+
+    fn event(&mut self, at: Nanos, event: TrackEvent) -> io::Result<()> {
+        let interned_data = self.new.take();
+        self.put(&TracePacket {
+            timestamp: Some(at.0),
+            trusted_packet_sequence_id: Some(SEQUENCE),
+            sequence_flags: Some(NEEDS_INCREMENTAL_STATE),
+            interned_data,
+            track_event: Some(event),
+            ..TracePacket::default()
+        })
+    }
+
+    fn thread(&mut self, t: &ThreadTrack, track: u64, tid: i32) -> io::Result<()> {
+        let pid = Some(self.r.manifest.pid as i32);
+        let thread = ThreadDescriptor { pid, tid: Some(tid), thread_name: Some(t.name.clone()) };
+        self.describe(TrackDescriptor {
+            uuid: Some(track),
+            parent_uuid: Some(PROCESS_TRACK),
+            thread: Some(thread),
+            ..TrackDescriptor::default()
+        })?;
+        let end = |at| {
+            let event =
+                TrackEvent { r#type: Some(SLICE_END), track_uuid: Some(track), ..TrackEvent::default() };
+            (at, event)
+        };
+        let mut open: Vec<Nanos> = Vec::new();
+        for i in t.slices.indices() {
+            let s = t.slices.get(i);
+            while open.len() > s.depth as usize {
+                let (at, event) = end(open.pop().unwrap_or(s.start));
+                self.event(at, event)?;
+            }
+            let event = self.begin(&s, track);
+            self.event(s.start, event)?;
+            open.push(s.end);
+        }
+        while let Some(at) = open.pop() {
+            let (at, event) = end(at);
+            self.event(at, event)?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, s: &Slice, track: u64) -> TrackEvent {
+        let name = self.name(s.method);
+        let waits = s.flags.has(Flags::WAIT);
+        let notes = NOTES.iter().zip(1..).filter(|((flag, _), _)| s.flags.has(*flag));
+        let mut notes: Vec<_> = notes
+            .map(|(_, iid)| DebugAnnotation {
+                name_iid: Some(iid),
+                bool_value: Some(true),
+                ..DebugAnnotation::default()
+            })
+            .collect();
+        let detailed = waits || s.duration() >= DETAIL;
+        if detailed && s.error > 0 {
+            notes.push(DebugAnnotation {
+                name_iid: Some(ERROR),
+                uint_value: Some(u64::from(s.error)),
+                ..DebugAnnotation::default()
+            });
+        }
+        let located = detailed && self.r.methods.get(s.method).is_some_and(|m| !m.file.is_empty());
+        TrackEvent {
+            category_iids: vec![if waits { WAIT } else { CALL }],
+            debug_annotations: notes,
+            r#type: Some(SLICE_BEGIN),
+            name_iid: Some(name),
+            track_uuid: Some(track),
+            source_location_iid: located.then_some(name),
+            ..TrackEvent::default()
+        }
+    }
+
+    /// The number of a method's name, which is also that of its source location.
+    fn name(&mut self, id: MethodId) -> u64 {
+        let next = self.named.len() as u64 + 1;
+        let iid = *self.named.entry(id).or_insert(next);
+        if iid == next {
+            let mut data = InternedData {
+                event_names: vec![interned(iid, &self.r.methods.full(id))],
+                ..InternedData::default()
+            };
+            if let Some(m) = self.r.methods.get(id).filter(|m| !m.file.is_empty()) {
+                data.source_locations.push(SourceLocation {
+                    iid: Some(iid),
+                    file_name: Some(m.file.to_string()),
+                    function_name: Some(m.full()),
+                    line_number: (m.line > 0).then_some(u32::from(m.line)),
+                });
+            }
+            self.new = Some(data);
+        }
+        iid
+    }
+
+    /// Pauses of the program. Two that overlap are drawn as one after the other, since a track nests.
+    fn pauses(&mut self) -> io::Result<()> {
+        let mut free = Nanos(0);
+        for p in &self.r.pauses {
+            let (start, end) = (p.start.max(free), p.end.max(free));
+            free = end;
+            let begin = TrackEvent {
+                category_iids: vec![PAUSE],
+                r#type: Some(SLICE_BEGIN),
+                name: Some("garbage collection".to_owned()),
+                track_uuid: Some(PAUSE_TRACK),
+                ..TrackEvent::default()
+            };
+            self.event(start, begin)?;
+            let stop = TrackEvent {
+                r#type: Some(SLICE_END),
+                track_uuid: Some(PAUSE_TRACK),
+                ..TrackEvent::default()
+            };
+            self.event(end, stop)?;
+        }
+        Ok(())
+    }
+
+    fn trigger(&mut self) -> io::Result<()> {
+        let trigger = &self.r.manifest.trigger;
+        let (name, track) = match trigger {
+            Trigger::Slow { rule, thread, .. } => {
+                let seen = self.r.thread(*thread).filter(|&t| !self.r.threads[t].slices.is_empty());
+                let track = seen.map_or(PROCESS_TRACK, |t| FIRST_THREAD_TRACK + t as u64);
+                (format!("Lookback fired: {rule}"), track)
+            }
+            Trigger::Recovered { .. } => {
+                ("Lookback: end of the recovered recording".to_owned(), PROCESS_TRACK)
+            }
+            _ => ("Lookback: recording asked for".to_owned(), PROCESS_TRACK),
+        };
+        let event = TrackEvent {
+            r#type: Some(INSTANT),
+            name: Some(name),
+            track_uuid: Some(track),
+            ..TrackEvent::default()
+        };
+        self.event(trigger.at(), event)
+    }
+}

@@ -1,0 +1,183 @@
+//! The report in words for a terminal: verdict, where the time went, waits, holder, losses.
+//!
+//! The constraint that shaped it: it is read in a terminal, in a log and in a ticket, so it is plain text of a
+//! given width; colour is an addition and never carries meaning. Names come from outside and are cleaned of
+//! control characters.
+
+use crate::chain::Chain;
+use crate::verdict::{SlowCall, Verdict};
+use crate::words::{count, duration, percent, plain, plural, utc, wrap};
+use crate::{Recording, SliceRef};
+use lookback_format::Nanos;
+use lookback_format::symbol::Wait;
+use std::io::{self, Write};
+
+/// How the report is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal; below 40 is taken as 40.
+    pub width: usize,
+    /// Whether ANSI colours may be used.
+    pub colour: bool,
+}
+
+impl Default for Style {
+    /// Eighty columns without colours.
+    fn default() -> Self {
+        Style { width: 80, colour: false }
+    }
+}
+
+struct Page<'a> {
+    out: &'a mut dyn Write,
+    style: Style,
+}
+
+impl Page<'_> {
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.style.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn heading(&mut self, text: &str) -> io::Result<()> {
+        let text = self.paint("1", text);
+        writeln!(self.out, "\n{text}")
+    }
+
+    fn paragraph(&mut self, indent: usize, text: &str, code: Option<&str>) -> io::Result<()> {
+        for line in wrap(&plain(text), self.style.width.saturating_sub(indent)) {
+            let line = code.map_or_else(|| line.clone(), |c| self.paint(c, &line));
+            writeln!(self.out, "{:indent$}{line}", "")?;
+        }
+        Ok(())
+    }
+
+    /// A row: a prefix of fixed width, then a name that is cut from its left when it does not fit, since the
+    /// method at its end tells more than the package.
+    fn row(&mut self, prefix: &str, indent: usize, name: &str, rest: &str) -> io::Result<()> {
+        let used = prefix.chars().count() + indent;
+        let room = self.style.width.saturating_sub(used);
+        let (name, rest) = (plain(name), plain(rest));
+        let length = name.chars().count();
+        let name = if length > room.max(12) {
+            let kept: String = name.chars().skip(length - room.max(12) + 1).collect();
+            format!("…{kept}")
+        } else {
+            name
+        };
+        let left = room.saturating_sub(name.chars().count());
+        let rest = if rest.chars().count() < left { rest } else { String::new() };
+        let rest = if rest.is_empty() { rest } else { self.paint("2", &format!(" {rest}")) };
+        writeln!(self.out, "{prefix}{:indent$}{name}{rest}", "")
+    }
+}
+
+/// Writes the report of a recording to `out`.
+///
+/// # Errors
+/// What `out` fails with.
+pub fn report(r: &Recording, verdict: &Verdict, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut p = Page { out, style: Style { width: style.width.max(40), ..style } };
+    let m = &r.manifest;
+    p.paragraph(0, &verdict.title, Some("1"))?;
+    let host = if m.host.is_empty() { String::new() } else { format!(" on {}", m.host) };
+    let when = utc(r.unix_nanos(m.trigger.at()));
+    p.paragraph(0, &format!("{when}  {} (pid {}){host}, {}", m.program, m.pid, m.jvm), Some("2"))?;
+    writeln!(p.out)?;
+    for (i, sentence) in verdict.sentences.iter().enumerate() {
+        p.paragraph(2, sentence, (i == 0).then_some("1;31"))?;
+    }
+    if let Some(slow) = &verdict.slow {
+        slow_call(&mut p, r, slow)?;
+    }
+    if !verdict.longest.is_empty() {
+        p.heading("Longest complete calls, one a method")?;
+        for &s in &verdict.longest {
+            call_row(&mut p, r, s)?;
+        }
+    }
+    if !verdict.busiest.is_empty() {
+        p.heading("Busiest threads (in traced code, waiting)")?;
+        for b in &verdict.busiest {
+            let prefix = format!("  {:>9} {:>9}  ", duration(b.busy), duration(b.waiting));
+            p.row(&prefix, 0, &r.threads[b.thread].name, "")?;
+        }
+    }
+    facts(&mut p, r)
+}
+
+fn slow_call(p: &mut Page<'_>, r: &Recording, slow: &SlowCall) -> io::Result<()> {
+    if !slow.chain.links.is_empty() {
+        p.heading("Where the time went (total, own)")?;
+        chain(p, r, &slow.chain)?;
+    }
+    if !slow.waits.kinds.is_empty() {
+        p.heading("What it waited for")?;
+        for k in &slow.waits.kinds {
+            let prefix = format!("  {:>9}  ", duration(k.total));
+            let times = plural(k.count, "time");
+            let longest =
+                if k.count > 1 { format!(", {} at most", duration(k.longest)) } else { String::new() };
+            let part = percent(k.total, slow.duration);
+            p.row(&prefix, 0, k.kind.words(), &format!("{times}{longest}, {part} of the call"))?;
+        }
+    }
+    if let Some(h) = slow.holder.as_ref().filter(|h| !h.chain.links.is_empty()) {
+        let name = plain(&r.threads[h.thread].name);
+        p.heading(&format!("What {name} did with the monitor (total, own)"))?;
+        chain(p, r, &h.chain)?;
+    }
+    Ok(())
+}
+
+fn chain(p: &mut Page<'_>, r: &Recording, chain: &Chain) -> io::Result<()> {
+    for (depth, link) in chain.links.iter().enumerate() {
+        let prefix = format!("  {:>9} {:>9}  ", duration(link.total), duration(link.own));
+        let mut rest = Vec::new();
+        if link.calls > 1 {
+            rest.push(plural(link.calls, "call"));
+        }
+        rest.extend(r.methods.get(link.method).and_then(crate::MethodInfo::source));
+        if link.wait != Wait::None {
+            rest.push(format!("[{}]", link.wait.words()));
+        }
+        // Two columns a level; a deep chain stops moving right, or its names would have no room.
+        p.row(&prefix, (depth * 2).min(16), &r.methods.full(link.method), &rest.join(", "))?;
+    }
+    Ok(())
+}
+
+fn call_row(p: &mut Page<'_>, r: &Recording, s: SliceRef) -> io::Result<()> {
+    let it = r.slice(s);
+    let prefix = format!("  {:>9}  ", duration(it.duration()));
+    p.row(&prefix, 0, &r.methods.full(it.method), &format!("on {}", r.threads[s.thread].name))
+}
+
+fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
+    p.heading("The recording")?;
+    let threads = r.threads.iter().filter(|t| !t.slices.is_empty()).count() as u64;
+    let span = r.span.1.since(r.span.0);
+    let paused = Nanos(r.pauses.iter().map(|x| x.end.since(x.start).0).sum());
+    p.paragraph(
+        2,
+        &format!(
+            "{} of {} in {}; {} of {} for garbage collection; times are exact to {} where no wait point or stamp makes them exact.",
+            plural(r.slices() as u64, "call"),
+            plural(threads, "thread"),
+            duration(span),
+            plural(r.pauses.len() as u64, "pause"),
+            duration(paused),
+            duration(r.manifest.tick.plus(r.manifest.tick_late.0)),
+        ),
+        None,
+    )?;
+    if r.losses.is_empty() {
+        p.paragraph(2, "Nothing was lost.", None)?;
+    }
+    for (cause, n) in &r.losses {
+        p.paragraph(2, &format!("Lost: {} {cause}.", count(*n)), Some("33"))?;
+    }
+    for d in &r.damages {
+        p.paragraph(2, &format!("Damaged: {d}."), Some("33"))?;
+    }
+    Ok(())
+}

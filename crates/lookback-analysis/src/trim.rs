@@ -1,0 +1,147 @@
+//! Which slices go into the report page when there are more than it can draw.
+//!
+//! The constraint that shaped it: what is near the slow call matters most, and a slice without its callers is
+//! a puzzle. So there are three classes: inside the slow call, at the same time, and the rest; each has a
+//! share of the room and keeps its longest slices. A caller is never shorter than its call and never in a
+//! class that is kept less, so the callers of a kept slice are kept.
+
+use crate::{Flags, Recording, SliceIndex, SliceRef};
+use lookback_format::Nanos;
+use std::collections::HashSet;
+
+/// A deeper slice is not drawn by the page.
+pub(crate) const MOST_DEPTH: u32 = 20_000;
+const CLASSES: usize = 3;
+/// Durations are counted in steps of 1/16 of their power of two.
+const STEPS: usize = 64 * 16;
+
+/// What is kept of a recording.
+#[derive(Clone, Debug)]
+pub(crate) struct Trim {
+    slow: Option<(SliceRef, SliceIndex)>,
+    /// The slow call's callers.
+    around: HashSet<SliceRef>,
+    window: (Nanos, Nanos),
+    /// The least step that a slice of each class must have.
+    least: [usize; CLASSES],
+    /// How many slices are kept, and how many are not.
+    pub(crate) kept: u64,
+    pub(crate) hidden: u64,
+}
+
+/// The step of a duration, and the least duration of a step.
+fn step(d: Nanos) -> usize {
+    if d.0 < 16 {
+        return d.0 as usize;
+    }
+    let power = d.0.ilog2() as usize;
+    (power - 3) * 16 + (d.0 >> (power - 4)) as usize % 16
+}
+
+fn least(step: usize) -> Nanos {
+    if step < 16 {
+        return Nanos(step as u64);
+    }
+    let power = step / 16 + 3;
+    Nanos((16 + step as u64 % 16) << (power - 4))
+}
+
+impl Trim {
+    /// Chooses at most `most` slices, the trigger's slice and its callers always among them.
+    pub(crate) fn new(r: &Recording, most: usize) -> Trim {
+        let slow = r.trigger_slice();
+        let all = (Nanos(0), Nanos(u64::MAX));
+        let callers = slow.iter().flat_map(|s| {
+            let callers = r.threads[s.thread].slices.callers(s.slice);
+            callers.map(|slice| SliceRef { thread: s.thread, slice })
+        });
+        let mut t = Trim {
+            around: callers.collect(),
+            slow: slow.map(|s| (s, r.threads[s.thread].slices.subtree_end(s.slice))),
+            window: slow.map_or(all, |s| (r.slice(s).start, r.slice(s).end)),
+            least: [0; CLASSES],
+            kept: 0,
+            hidden: 0,
+        };
+        let total = r.slices();
+        if total > most {
+            let mut counts = vec![[0_u64; CLASSES]; STEPS];
+            for (thread, track) in r.threads.iter().enumerate() {
+                for i in track.slices.indices() {
+                    let at = SliceRef { thread, slice: i };
+                    counts[step(track.slices.duration(i))][t.class(r, at)] += 1;
+                }
+            }
+            // Half of the room is for the slow call, half of the rest for what ran beside it. What a class
+            // leaves over goes to the next one.
+            let mut room = most as u64;
+            let mut floor = 0;
+            for (class, share) in [2, 2, 1].into_iter().enumerate() {
+                let mut left = room / share;
+                let mut least = STEPS;
+                while least > floor && counts[least - 1][class] <= left {
+                    least -= 1;
+                    left -= counts[least][class];
+                    room -= counts[least][class];
+                }
+                t.least[class] = least;
+                floor = least;
+            }
+        }
+        for (thread, track) in r.threads.iter().enumerate() {
+            let kept = track.slices.indices().filter(|&slice| t.keeps(r, SliceRef { thread, slice }));
+            t.kept += kept.count() as u64;
+        }
+        t.hidden = total as u64 - t.kept;
+        t
+    }
+
+    fn class(&self, r: &Recording, at: SliceRef) -> usize {
+        let s = &r.threads[at.thread].slices;
+        let i = at.slice.at();
+        match self.slow {
+            Some((slow, end)) if at.thread == slow.thread && slow.slice <= at.slice && at.slice < end => 0,
+            _ if s.start[i] <= self.window.1 && s.end[i] >= self.window.0 => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether a slice is kept.
+    pub(crate) fn keeps(&self, r: &Recording, at: SliceRef) -> bool {
+        let s = &r.threads[at.thread].slices;
+        if s.depth[at.slice.at()] >= MOST_DEPTH {
+            return false;
+        }
+        step(s.duration(at.slice)) >= self.least[self.class(r, at)]
+            || s.flags[at.slice.at()].has(Flags::TRIGGER)
+            || self.around.contains(&at)
+    }
+
+    /// Why the others are not kept.
+    pub(crate) fn reason(&self) -> String {
+        use crate::words::duration;
+        let [inside, beside, rest] = self.least.map(|s| duration(least(s.min(STEPS - 1))));
+        match self.slow {
+            Some(_) => format!(
+                "shorter than {inside} inside the slow call, {beside} beside it or {rest} at other times, or deeper than {MOST_DEPTH} calls"
+            ),
+            None => format!("shorter than {beside}, or deeper than {MOST_DEPTH} calls"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_ascend_with_durations() {
+        let mut before = 0;
+        for d in (0..5_000).chain((20..64).map(|p| 1 << p)).chain([u64::MAX]) {
+            let s = step(Nanos(d));
+            assert!(s >= before && s < STEPS && least(s).0 <= d, "{d}: step {s}, least {:?}", least(s));
+            before = s;
+        }
+        assert_eq!(least(step(Nanos(1 << 20))), Nanos(1 << 20));
+    }
+}

@@ -1,0 +1,442 @@
+//! The verdict: what was slow, where, why and because of whom, as facts and as sentences.
+//!
+//! The constraint that shaped it: somebody reads it at three in the morning. The first sentence says what
+//! happened and what the largest cause is; each further one adds one fact. What is inferred is worded so, and
+//! what the recording does not show is said.
+
+use crate::chain::Chain;
+use crate::holder::{Evidence, Holder};
+use crate::waits::Waits;
+use crate::words::{count, duration, percent, plural, utc};
+use crate::{Flags, Recording, SliceRef};
+use lookback_format::incident::Trigger;
+use lookback_format::symbol::Wait;
+use lookback_format::{MethodId, Nanos};
+use std::collections::HashMap;
+
+/// How many of the longest calls and busiest threads are named when there is no slow call.
+const NAMED: usize = 10;
+
+/// The other calls of the slow call's method, as far as both their ends were seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Siblings {
+    /// How many.
+    pub count: u64,
+    /// Half of them took no longer.
+    pub median: Nanos,
+    /// The longest.
+    pub longest: Nanos,
+}
+
+/// The call that fired the trigger.
+#[derive(Clone, Debug)]
+pub struct SlowCall {
+    /// Its slice, when the recording shows it.
+    pub slice: Option<SliceRef>,
+    /// Position of its thread, when the recording has it.
+    pub thread: Option<usize>,
+    /// Its method.
+    pub method: MethodId,
+    /// When it began, as the detector measured it.
+    pub start: Nanos,
+    /// How long it took, as the detector measured it.
+    pub duration: Nanos,
+    /// Whether it still ran.
+    pub running: bool,
+    /// The rule that fired.
+    pub rule: String,
+    /// Where its time went.
+    pub chain: Chain,
+    /// What it waited for.
+    pub waits: Waits,
+    /// Who held the monitor of its longest wait.
+    pub holder: Option<Holder>,
+    /// Number and length of the pauses of the whole program during it.
+    pub pauses: (u64, Nanos),
+    /// The other calls of the same method.
+    pub siblings: Siblings,
+}
+
+/// How busy a thread was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy {
+    /// Position of the thread.
+    pub thread: usize,
+    /// Time in traced code outside waits.
+    pub busy: Nanos,
+    /// Time in waits.
+    pub waiting: Nanos,
+}
+
+/// What a recording says, in short.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// A line that names the incident.
+    pub title: String,
+    /// The verdict in words; the first sentence is the most important one.
+    pub sentences: Vec<String>,
+    /// The slow call, when one fired the trigger.
+    pub slow: Option<SlowCall>,
+    /// The longest calls, one a method, when no slow call fired the trigger.
+    pub longest: Vec<SliceRef>,
+    /// The busiest threads, when no slow call fired the trigger.
+    pub busiest: Vec<Busy>,
+}
+
+impl Verdict {
+    /// Judges a recording.
+    #[must_use]
+    pub fn of(r: &Recording) -> Verdict {
+        match &r.manifest.trigger {
+            Trigger::Slow { rule, thread, method, start, duration, running, .. } => {
+                let slow = SlowCall::of(r, r.thread(*thread), *method, *start, *duration, *running, rule);
+                Verdict {
+                    title: slow.title(r),
+                    sentences: slow.sentences(r),
+                    slow: Some(slow),
+                    longest: Vec::new(),
+                    busiest: Vec::new(),
+                }
+            }
+            _ => overview(r),
+        }
+    }
+}
+
+impl SlowCall {
+    fn of(
+        r: &Recording,
+        thread: Option<usize>,
+        method: MethodId,
+        start: Nanos,
+        duration: Nanos,
+        running: bool,
+        rule: &str,
+    ) -> SlowCall {
+        let slice = r.trigger_slice();
+        let end = start.plus(duration.0);
+        let (chain, waits) = slice.map_or_else(Default::default, |s| {
+            let it = r.slice(s);
+            (Chain::below(r, s, (it.start, it.end)), Waits::within(r, s))
+        });
+        let holder = waits.longest.as_ref().and_then(|w| Holder::of(r, w));
+        let paused = r.pauses.iter().map(|p| p.end.min(end).since(p.start.max(start))).filter(|d| d.0 > 0);
+        let pauses = paused.fold((0, Nanos(0)), |(n, sum), d| (n + 1, sum.plus(d.0)));
+        let siblings = Siblings::of(r, method);
+        let rule = rule.to_owned();
+        SlowCall {
+            slice,
+            thread,
+            method,
+            start,
+            duration,
+            running,
+            rule,
+            chain,
+            waits,
+            holder,
+            pauses,
+            siblings,
+        }
+    }
+
+    fn title(&self, r: &Recording) -> String {
+        let name = r.methods.short(self.method);
+        // A rule ends in `:300ms`.
+        let limit = self.rule.rsplit_once(':').map(|(_, l)| l).filter(|l| {
+            l.starts_with(|c: char| c.is_ascii_digit()) && l.len() <= 12 && !l.contains(char::is_whitespace)
+        });
+        match limit {
+            Some(l) => {
+                let unit = l.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(l.len());
+                format!("{name} slower than {} {}", &l[..unit], &l[unit..]).trim_end().to_owned()
+            }
+            None => format!("{name} took {}", duration(self.duration)),
+        }
+    }
+
+    fn sentences(&self, r: &Recording) -> Vec<String> {
+        let mut say = vec![self.headline(r)];
+        say.extend(self.wait_sentence(r));
+        say.extend(self.holder_sentence(r));
+        say.extend(self.own_sentence(r));
+        say.extend(self.chain_sentence(r));
+        say.push(self.pause_sentence());
+        say.push(self.sibling_sentence());
+        say.extend(self.gap_sentence(r));
+        say
+    }
+
+    fn headline(&self, r: &Recording) -> String {
+        let took = if self.running { "has been running for" } else { "took" };
+        let thread = self.thread.map_or("an unknown thread", |t| &r.threads[t].name);
+        let what =
+            format!("{} {took} {} on thread {thread}", r.methods.short(self.method), duration(self.duration));
+        let seen = self.slice.map_or(Nanos(0), |s| r.slice(s).duration());
+        let cause = if let Some(k) = self.waits.kinds.first().filter(|k| k.total.0 * 2 >= seen.0.max(1)) {
+            format!("{} of it waited for {}", share(k.total, self.duration), k.kind.words())
+        } else if self.pauses.1.0 * 2 >= self.duration.0.max(1) {
+            format!("the program was paused for {} of it", share(self.pauses.1, self.duration))
+        } else if let Some(end) = self.chain.end().filter(|e| e.own.0 * 2 >= seen.0.max(1)) {
+            let own = share(end.own, self.duration);
+            match self.chain.links.len() {
+                1 => format!("{own} of it was its own code"),
+                _ => format!("{own} of it was spent in {} itself", r.methods.short(end.method)),
+            }
+        } else if let Some(end) = self.chain.end() {
+            format!(
+                "the largest part, {}, was {}",
+                share(end.total, self.duration),
+                r.methods.short(end.method)
+            )
+        } else {
+            "its records are not in this recording".to_owned()
+        };
+        format!("{what}; {cause}.")
+    }
+
+    fn wait_sentence(&self, r: &Recording) -> Option<String> {
+        let w = self.waits.longest.as_ref()?;
+        // What is not worth a sentence: a wait of less than a twentieth.
+        if w.duration.0 * 20 < self.duration.0 {
+            return None;
+        }
+        let by = w.caller.map(|c| format!("{} waited ", r.methods.placed(r.slice(c).method)));
+        let by = by.unwrap_or_else(|| "It waited ".to_owned());
+        let what = match (w.kind, &w.on) {
+            (Wait::Monitor, Some(class)) => format!("for the monitor of {class}"),
+            (Wait::ObjectWait, Some(class)) => format!("to be notified by {class}"),
+            (kind, _) => format!("for {}", kind.words()),
+        };
+        let rest = match self.waits.kinds.iter().map(|k| k.count).sum::<u64>() {
+            0 | 1 => String::new(),
+            n => format!("; all its {} take {}", plural(n, "wait"), duration(self.waits.total)),
+        };
+        Some(format!("{by}{} {what}{rest}.", duration(w.duration)))
+    }
+
+    fn holder_sentence(&self, r: &Recording) -> Option<String> {
+        let w = self.waits.longest.as_ref().filter(|w| w.kind == Wait::Monitor)?;
+        let Some(h) = &self.holder else {
+            return Some("Who held that monitor does not show in this recording.".to_owned());
+        };
+        let name = &r.threads[h.thread].name;
+        let held = h.held.1.since(h.held.0);
+        let mut s = match h.evidence {
+            Evidence::Owner => format!("Thread {name} holds it"),
+            Evidence::SameCode => format!("Thread {name} held it for {}", duration(held)),
+            Evidence::EndedTogether => {
+                format!("Thread {name} probably held it: a call of it ended when the wait did")
+            }
+        };
+        if let Some(deepest) = h.chain.end() {
+            let first = r.methods.placed(h.chain.links[0].method);
+            let part = share(deepest.total, held);
+            s += &match (h.chain.links.len(), deepest.wait.is_wait()) {
+                (1, _) => format!(", in {first}"),
+                (_, true) => {
+                    let by = &h.chain.links[h.chain.links.len() - 2];
+                    let by = if h.chain.links.len() > 2 {
+                        format!("its {} waited there", r.methods.placed(by.method))
+                    } else {
+                        "it waited there itself".to_owned()
+                    };
+                    format!(", in {first}: {by} for {}, {part} of that time", deepest.wait.words())
+                }
+                (_, false) => {
+                    format!(", in {first}: {} took {part} of that time", r.methods.placed(deepest.method))
+                }
+            };
+        } else if let Some(top) = r.threads[h.thread].live.as_ref().and_then(|l| l.stack.first()) {
+            s += &format!(", now in {top}");
+        }
+        s.push('.');
+        if h.others > 0 {
+            s += &format!(
+                " {} held it in turn during the {} of the wait.",
+                plural(h.others as u64, "further thread"),
+                duration(w.duration)
+            );
+        }
+        if h.queue > 0 {
+            s += &format!(" {} waited for it too.", plural(h.queue as u64, "further thread"));
+        }
+        Some(s)
+    }
+
+    /// What part was spent in a method's own code, when that is much and the headline does not say it.
+    fn own_sentence(&self, r: &Recording) -> Option<String> {
+        let end = self.chain.end().filter(|e| !e.wait.is_wait() && e.own.0 * 4 >= self.duration.0.max(1))?;
+        let calls = match end.calls {
+            1 => String::new(),
+            n => format!(" in {}", plural(n, "call")),
+        };
+        Some(format!(
+            "{} spent {}{calls} in its own code and in what is not traced.",
+            r.methods.placed(end.method),
+            duration(end.own)
+        ))
+    }
+
+    fn chain_sentence(&self, r: &Recording) -> Option<String> {
+        if self.chain.links.len() < 2 {
+            return None;
+        }
+        let names: Vec<_> = self.chain.links.iter().map(|l| r.methods.short(l.method)).collect();
+        let path = match names.len() {
+            0..=6 => names.join(" > "),
+            n => format!(
+                "{} > ... {} more ... > {}",
+                names[..3].join(" > "),
+                n - 5,
+                names[n - 2..].join(" > ")
+            ),
+        };
+        Some(format!("Its time went this way: {path}."))
+    }
+
+    fn pause_sentence(&self) -> String {
+        match self.pauses {
+            (0, _) => "No pause for garbage collection fell into it.".to_owned(),
+            (n, total) => format!(
+                "{} for garbage collection took {} of it ({}).",
+                plural(n, "pause"),
+                duration(total),
+                percent(total, self.duration)
+            ),
+        }
+    }
+
+    fn sibling_sentence(&self) -> String {
+        let s = &self.siblings;
+        match s.count {
+            0 => "No other complete call of the same method is in this recording.".to_owned(),
+            1 => format!("One other call of it in this recording took {}.", duration(s.longest)),
+            n => format!(
+                "The {} other calls of it in this recording took {} at the median, {} at most.",
+                count(n),
+                duration(s.median),
+                duration(s.longest)
+            ),
+        }
+    }
+
+    fn gap_sentence(&self, r: &Recording) -> Option<String> {
+        let Some(slice) = self.slice else {
+            return Some(
+                "The call itself is not in this recording: its records were overwritten or lost.".to_owned(),
+            );
+        };
+        let it = r.slice(slice);
+        let unseen = it.start.since(self.start);
+        (it.flags.has(Flags::CUT_START) && unseen.0 > 0).then(|| {
+            format!("The first {} of it were overwritten; this is about the rest.", duration(unseen))
+        })
+    }
+}
+
+fn share(part: Nanos, whole: Nanos) -> String {
+    if part.0 * 1_000 >= whole.0.saturating_mul(995) { "all".to_owned() } else { percent(part, whole) }
+}
+
+impl Siblings {
+    fn of(r: &Recording, method: MethodId) -> Siblings {
+        let mut all: Vec<Nanos> = r
+            .threads
+            .iter()
+            .flat_map(|t| {
+                let s = &t.slices;
+                let same = s.indices().filter(move |i| s.method[i.at()] == method);
+                same.filter(|i| !s.flags[i.at()].cut() && !s.flags[i.at()].has(Flags::TRIGGER))
+                    .map(|i| s.duration(i))
+            })
+            .collect();
+        all.sort_unstable();
+        Siblings {
+            count: all.len() as u64,
+            median: all.get(all.len().saturating_sub(1) / 2).copied().unwrap_or_default(),
+            longest: all.last().copied().unwrap_or_default(),
+        }
+    }
+}
+
+fn overview(r: &Recording) -> Verdict {
+    let longest = longest(r);
+    let mut busiest: Vec<_> = (0..r.threads.len()).map(|t| busy(r, t)).filter(|b| b.busy.0 > 0).collect();
+    busiest.sort_by_key(|b| std::cmp::Reverse(b.busy));
+    busiest.truncate(NAMED);
+    let m = &r.manifest;
+    let span = r.span.1.since(r.span.0);
+    let recovered = matches!(m.trigger, Trigger::Recovered { .. });
+    let title = if recovered {
+        format!("{} as it was when it ended", m.program)
+    } else {
+        format!("{} on request", m.program)
+    };
+    let how = if recovered {
+        "The program is gone; this is what its memory file held."
+    } else {
+        "This recording was asked for; no detector fired."
+    };
+    let mut sentences = vec![
+        how.to_owned(),
+        format!(
+            "It holds {} of {} over {}, up to {}.",
+            plural(r.slices() as u64, "call"),
+            plural(r.threads.iter().filter(|t| !t.slices.is_empty()).count() as u64, "thread"),
+            duration(span),
+            utc(r.unix_nanos(r.span.1))
+        ),
+    ];
+    if let Some(&s) = longest.first() {
+        let it = r.slice(s);
+        let name = &r.threads[s.thread].name;
+        sentences.push(format!(
+            "The longest complete call is {}: {} on thread {name}.",
+            r.methods.placed(it.method),
+            duration(it.duration())
+        ));
+    }
+    if let Some(b) = busiest.first() {
+        let name = &r.threads[b.thread].name;
+        sentences.push(format!("The busiest thread is {name}: {} in traced code.", duration(b.busy)));
+    }
+    if let Some((_, method, at, _, rule)) = r.fired.iter().max_by_key(|f| f.2) {
+        let when = utc(r.unix_nanos(*at));
+        sentences.push(format!("The rule {rule} had fired for {} at {when}.", r.methods.short(*method)));
+    }
+    Verdict { title, sentences, slow: None, longest, busiest }
+}
+
+/// The longest complete call of each method, waits left out, the longest first.
+fn longest(r: &Recording) -> Vec<SliceRef> {
+    let mut best: HashMap<MethodId, (Nanos, SliceRef)> = HashMap::new();
+    for (thread, t) in r.threads.iter().enumerate() {
+        let s = &t.slices;
+        for slice in s.indices() {
+            let flags = s.flags[slice.at()];
+            let took = s.duration(slice);
+            if flags.cut() || flags.has(Flags::WAIT) {
+                continue;
+            }
+            let here = (took, SliceRef { thread, slice });
+            let b = best.entry(s.method[slice.at()]).or_insert(here);
+            if took > b.0 {
+                *b = here;
+            }
+        }
+    }
+    let mut all: Vec<_> = best.into_values().collect();
+    all.sort_by_key(|&(took, s)| (std::cmp::Reverse(took), s));
+    all.into_iter().take(NAMED).map(|(_, s)| s).collect()
+}
+
+fn busy(r: &Recording, thread: usize) -> Busy {
+    let s = &r.threads[thread].slices;
+    let (mut busy, mut waiting) = (Nanos(0), Nanos(0));
+    for (i, own) in s.self_times().into_iter().enumerate() {
+        let sum = if s.flags[i].has(Flags::WAIT) { &mut waiting } else { &mut busy };
+        *sum = sum.plus(own);
+    }
+    Busy { thread, busy, waiting }
+}
