@@ -4,6 +4,8 @@
 //! directory, so it is absolute; and HotSpot cuts `-agentpath:PATH=OPTIONS` at the first `=`.
 
 use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// File name of the agent.
@@ -16,6 +18,7 @@ pub(crate) const VARIABLE: &str = "LOOKBACK_AGENT";
 ///
 /// # Errors
 /// [`Error::NoAgent`]; a file that was named but is not there is not replaced by another.
+/// [`Error::AgentPath`] when it is no shared library.
 pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf> {
     let named = given
         .map(Path::to_owned)
@@ -24,9 +27,15 @@ pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf> {
         Some(path) => vec![path],
         None => beside(std::env::current_exe().and_then(std::fs::canonicalize).ok().as_deref()),
     };
-    match tried.iter().find(|path| path.is_file()) {
-        Some(path) => std::fs::canonicalize(path).map_err(|error| Error::Read { file: path.clone(), error }),
-        None => Err(Error::NoAgent { tried }),
+    let Some(path) = tried.iter().find(|path| path.is_file()) else { return Err(Error::NoAgent { tried }) };
+    let failed = |error| Error::Read { file: path.clone(), error };
+    // A JVM that is handed anything else prints warnings about it into the program's output, or ends.
+    let mut magic = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    match read {
+        Ok(()) if magic == *b"\x7fELF" => std::fs::canonicalize(path).map_err(failed),
+        Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => Err(failed(e)),
+        _ => Err(Error::AgentPath { path: path.clone(), why: "it is no shared library" }),
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum Error {
     OptionsFile { file: PathBuf, why: String },
     /// No liblookback.so at the places where it is looked for.
     NoAgent { tried: Vec<PathBuf> },
-    /// The agent's path cannot be handed to a JVM.
+    /// The agent's file cannot be handed to a JVM.
     AgentPath { path: PathBuf, why: &'static str },
     /// The program did not start.
     Run { program: String, error: io::Error },
@@ -55,7 +55,7 @@ pub(crate) enum Error {
     /// A step of the attach protocol failed.
     Attach { pid: u32, doing: &'static str, error: io::Error },
     /// The JVM answered that it did not load the agent.
-    AttachRefused { pid: u32, code: i32, message: String },
+    AttachRefused { pid: u32, message: String },
     /// The agent was loaded and said no.
     AgentRefused { pid: u32, code: i32 },
     /// It is traced already.
@@ -119,7 +119,7 @@ impl fmt::Display for Error {
             }
             Error::NoAgent { .. } => write!(f, "cannot find the agent, liblookback.so"),
             Error::AgentPath { path, why } => {
-                write!(f, "a JVM cannot be given the agent's path {}: {why}", path.display())
+                write!(f, "cannot use {} as the agent: {why}", path.display())
             }
             Error::Run { program, error } => write!(f, "cannot start {program}: {error}"),
             Error::NoProcess { pid } => write!(f, "there is no process {pid}"),
@@ -146,8 +146,8 @@ impl fmt::Display for Error {
             Error::Attach { pid, doing, error } => {
                 write!(f, "attaching to the JVM {pid} failed while {doing}: {error}")
             }
-            Error::AttachRefused { pid, code, message } => {
-                write!(f, "the JVM {pid} did not load the agent (code {code}): {message}")
+            Error::AttachRefused { pid, message, .. } => {
+                write!(f, "the JVM {pid} did not load the agent: {message}")
             }
             Error::AgentRefused { pid, code } => {
                 write!(f, "the agent was loaded into the JVM {pid} but did not start (code {code})")
@@ -198,7 +198,7 @@ impl Error {
                     tried.join(", ")
                 )
             }
-            Error::AgentPath { .. } => "copy liblookback.so to a plain path and name it with --agent".into(),
+            Error::AgentPath { .. } => "name a liblookback.so on a plain path with --agent".into(),
             Error::Run { error, .. } if error.kind() == io::ErrorKind::NotFound => {
                 "check the name and PATH, or give the whole path".into()
             }
@@ -267,7 +267,7 @@ impl Error {
                 "give another place with -o".into()
             }
             Error::Format { error: lookback_format::Error::Foreign { found, .. }, .. } => {
-                if found.starts_with(&lookback_format::region::MAGIC) {
+                if found.len() >= 4 && lookback_format::region::MAGIC.starts_with(found) {
                     "it is a region file: `lookback recover` makes an incident of it".into()
                 } else if found.starts_with(b"PK") {
                     "it looks like an incident: `lookback report` reads it".into()

@@ -7,7 +7,7 @@
 use super::Attached;
 use crate::error::{Error, Result};
 
-/// JVMTI's phase error: what HotSpot answers when the agent's entry point is missing.
+/// Named in what HotSpot answers when the library has no entry point for attaching.
 const NO_ENTRY: &str = "Agent_OnAttach";
 
 /// Turns a reply into success or an error in words.
@@ -17,7 +17,7 @@ pub(crate) fn explain(pid: u32, reply: &[u8], expected: bool) -> Result<Attached
     let Ok(code) = first.trim().parse::<i32>() else {
         let message =
             if text.is_empty() { "it closed the connection without a reply".into() } else { clean(&text) };
-        return Err(Error::AttachRefused { pid, code: -1, message });
+        return Err(Error::AttachRefused { pid, message });
     };
     let returned =
         rest.lines().find_map(|l| l.trim().strip_prefix("return code:")?.trim().parse::<i32>().ok());
@@ -29,8 +29,9 @@ pub(crate) fn explain(pid: u32, reply: &[u8], expected: bool) -> Result<Attached
             Err(Error::AgentRefused { pid, code: agent })
         }
         _ => {
-            let message = if rest.is_empty() { "it gave no reason".into() } else { rest };
-            Err(Error::AttachRefused { pid, code, message })
+            let message =
+                if rest.is_empty() { format!("it gave no reason but the code {code}") } else { rest };
+            Err(Error::AttachRefused { pid, message })
         }
     }
 }

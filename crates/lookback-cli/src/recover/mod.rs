@@ -124,6 +124,8 @@ impl Region {
         writer.threads(&listed).map_err(failed)?;
         let manifest = self.manifest(death, &tally, ring_end.as_ref());
         writer.finish(&manifest).map_err(failed)?;
+        // The slabs' chunks were closed at the end of the program; their newest record is older.
+        tally.newest = newest;
         Ok(self.found(manifest, tally, threads, &symbols))
     }
 
