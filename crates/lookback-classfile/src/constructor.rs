@@ -24,6 +24,9 @@ use crate::switch::Switch;
 /// arguments of a real `super(...)` are a few hundred instructions.
 const WORK_LIMIT: u32 = 200_000;
 
+/// Addresses at which paths may meet before giving up; each insertion moves the ones behind it.
+const PLACES_LIMIT: usize = 4096;
+
 /// Words of stack and locals in which `this` is followed.
 const WORDS: u32 = 64;
 
@@ -304,10 +307,11 @@ impl Constructor<'_> {
 }
 
 impl Paths {
-    /// Notes a path to follow; `None` when another path came there in another state.
+    /// Notes a path to follow; `None` when another path came there in another state, or there are too many.
     fn branch(&mut self, pc: u32, state: State) -> Option<()> {
         match self.known.binary_search_by_key(&pc, |known| known.0) {
             Ok(at) => (self.known.get(at)?.1 == state).then_some(()),
+            Err(_) if self.known.len() >= PLACES_LIMIT => None,
             Err(at) => {
                 self.known.insert(at, (pc, state));
                 self.todo.push((pc, state));

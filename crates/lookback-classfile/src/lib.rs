@@ -23,6 +23,31 @@
 //! into the pool stay what they were.
 //!
 //! Entry point: [`rewrite`].
+//!
+//! ```
+//! use lookback_classfile::{ClassInfo, MethodId, MethodInfo, Policy, Probe, Scratch, TracePoints, rewrite};
+//!
+//! /// Traces every method that calls another.
+//! struct Calls(u32);
+//!
+//! impl Policy for Calls {
+//!     fn class(&mut self, class: &ClassInfo<'_>) -> bool {
+//!         !class.name.starts_with("java/lang/")
+//!     }
+//!
+//!     fn method(&mut self, _: &ClassInfo<'_>, method: &MethodInfo<'_>) -> Probe {
+//!         if !method.has_call {
+//!             return Probe::None;
+//!         }
+//!         self.0 += 1;
+//!         Probe::Plain(MethodId(self.0))
+//!     }
+//! }
+//!
+//! let points = TracePoints::in_class("java/lang/LookbackTracePoint");
+//! let not_a_class = rewrite(b"PK\x03\x04", &points, &mut Calls(0), &mut Scratch::new());
+//! assert_eq!(not_a_class.unwrap_err().to_string(), "class file not read: it begins with 504b0304 instead of cafebabe");
+//! ```
 
 mod annotations;
 mod attribute;

@@ -40,7 +40,7 @@ fn run_program(jdk: &Jdk, main: &str, folders: &[&Path]) -> (String, String) {
 }
 
 fn compare(jdk: &Jdk, program: &str, flags: &[&str], mixed: bool) {
-    let dir = TempDir::new(&format!("{program}-{}-{}-{mixed}", jdk.release, flags.join("")));
+    let dir = TempDir::new(&format!("{program}-{}", jdk.release));
     let (tools, original, rewritten) = (dir.join("tools"), dir.join("original"), dir.join("rewritten"));
     compile_tools(jdk, &tools);
     run(jdk
