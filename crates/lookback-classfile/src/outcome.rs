@@ -31,8 +31,8 @@ pub enum SkipReason {
     StackTooDeep,
     /// HotSpot gives the method's code a meaning of its own. `finalize()` without a body: with any
     /// instruction in it every object of the class is queued for finalization, and from
-    /// `java/lang/Object` every object there is. `Object.<init>`: its return registers finalizers,
-    /// and the C2 compiler of JDK 17 crashes when an exception handler covers that return.
+    /// `java/lang/Object` every object there is. `Object.<init>`: HotSpot makes its return register
+    /// finalizers, and the C2 compiler of JDK 17.0.15 crashed on it once it had a handler.
     KnownToVm,
     /// The method's bytes contradict the specification; the JVM will say so.
     Malformed,

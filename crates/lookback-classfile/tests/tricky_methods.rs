@@ -9,7 +9,7 @@ mod support;
 
 use lookback_classfile::{Outcome, Scratch, SkipReason, TracePoints, rewrite};
 use support::assembler::{ClassBuilder, Code};
-use support::{TempDir, TraceAll, java_sources, jdks, run, write_class};
+use support::{TempDir, TraceAll, dump_classes, java_sources, jdks, run, write_class};
 
 const RECORDER: TracePoints = TracePoints::in_class("recorder/Recorder");
 const PUBLIC_STATIC: u16 = 9;
@@ -313,6 +313,19 @@ fn methods_without_code_and_contradictions_are_counted() {
     assert_eq!(outcome.skipped.total(), 5);
     assert_eq!(outcome.traced.len(), 1);
     assert_eq!(outcome.traced[0].index, 5);
+}
+
+/// Observed: with these two rewritten, JDK 17 queued every object for finalization at start-up
+/// and died, and then its C2 compiler crashed.
+#[test]
+fn object_keeps_its_constructor_and_its_empty_finalizer() {
+    for jdk in jdks() {
+        let classes = dump_classes(&jdk, &["java.base"]);
+        let object = classes.iter().find(|c| c.name == "java/lang/Object").expect("java.lang.Object");
+        let outcome = traced(&object.bytes, 1);
+        assert_eq!(outcome.skipped.get(SkipReason::KnownToVm), 2, "JDK {}", jdk.release);
+        assert!(!outcome.traced.is_empty());
+    }
 }
 
 #[test]
