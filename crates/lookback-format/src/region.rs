@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! 0          header page (this module's offsets)
-//! 4096       bitmap of slabs whose thread ran since the last tick, one bit a slab
+//! 4096       one byte a slab: 1 when its thread took note of a tick (see the agent's ticker)
+//! 36864      one byte a slab: 1 while its thread is inside a watched call
 //! symbols    append-only log, see `symbol`
 //! slabs      one a thread, SLAB_STRIDE apart: 64 KiB of slots, then the thread's cold page
 //! ring       see the ring's own layout
@@ -15,6 +16,7 @@
 //! ```text
 //! 0       poll   u32  0: nothing; 1: exact time wanted; 2: a tick passed (set by the ticker)
 //! 4       lost   u32  how often the slots ran over the slab's end
+//! 8       active u64  address, in the writing process, of the slab's byte in the area at 4096
 //! 64      slots  u32...  up to the first zero word
 //! 65536   guard  u32  always 3: makes the poll of a cursor that ran off the end fail
 //! 65540   state  u32  see [`slab::STATE_FREE`] and its like
@@ -29,12 +31,14 @@ use crate::{Error, Nanos, Result, Seq, ThreadKey, event::Chunk, slot};
 pub const MAGIC: [u8; 8] = *b"LKBREGN\n";
 /// Version of this layout.
 pub const VERSION: u32 = 1;
-/// Bytes of the header and of the bitmap that follows it.
-pub const HEADER_BYTES: usize = 8192;
-/// Offset of the bitmap of active slabs.
-pub const ACTIVE: usize = 4096;
-/// The most slabs that the bitmap has bits for.
+/// The most slabs that a region has.
 pub const MAX_SLABS: u32 = 32_768;
+/// Offset of the bytes that tell which threads took note of a tick.
+pub const ACTIVE: usize = 4096;
+/// Offset of the bytes that tell which threads are inside a watched call.
+pub const WATCHING: usize = ACTIVE + MAX_SLABS as usize;
+/// Bytes of the header and of the two areas of bytes that follow it.
+pub const HEADER_BYTES: usize = WATCHING + MAX_SLABS as usize;
 
 /// Offsets in the header page.
 pub mod header {
@@ -100,6 +104,8 @@ pub mod slab {
     pub const POLL: usize = 0;
     /// Offset of the overrun counter.
     pub const LOST: usize = 4;
+    /// Offset of the address of the slab's byte at [`super::ACTIVE`].
+    pub const ACTIVE_BYTE: usize = 8;
     /// A tick passed.
     pub const POLL_TICK: u32 = 2;
     /// The coarse time is written, the exact time is still wanted.
@@ -337,9 +343,9 @@ mod tests {
         let mut put = |at: usize, v: u64| r[at..at + 8].copy_from_slice(&v.to_le_bytes());
         put(header::VERSION, u64::from(VERSION) | 77 << 32);
         put(header::BYTES, len);
-        put(header::SYMBOLS_AT, 8192);
+        put(header::SYMBOLS_AT, HEADER_BYTES as u64);
         put(header::SYMBOLS_BYTES, 4096);
-        put(header::SLABS_AT, 8192 + 4096);
+        put(header::SLABS_AT, HEADER_BYTES as u64 + 4096);
         put(header::SLABS, 2);
         put(header::RING_AT, len - 4096);
         put(header::RING_BYTES, 4096);

@@ -1,0 +1,213 @@
+//! The control thread: watches running calls, writes incidents, answers requests, keeps names fresh.
+//!
+//! The constraint that shaped it: everything that takes time or memory happens here and nowhere else. It is
+//! attached to the VM as a daemon in the system thread group, so that the program neither waits for it nor
+//! counts it among its own.
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::detector::Fired;
+use crate::incidents::{Collection, expand, slow_trigger};
+use crate::java::jni;
+use crate::log;
+use crate::server::Asked;
+use crate::threads;
+use jni_sys::{JNIEnv, JavaVMAttachArgs};
+use lookback_format::Nanos;
+use lookback_format::control::{Answer, Request};
+use lookback_format::incident::Trigger;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// How often running calls are looked at when there are rules: a call that is too slow is noticed this late
+/// at most.
+const LOOK: Duration = Duration::from_millis(5);
+/// How often names and new threads are looked at.
+const SWEEP: Nanos = Nanos(1_000_000_000);
+
+struct Control<'a> {
+    agent: &'a Agent,
+    env: *mut JNIEnv,
+    requests: &'a Receiver<Asked>,
+    swept: Nanos,
+    quiet_until: Nanos,
+    suppressed: u64,
+}
+
+/// Runs until the process ends. `requests` come from the server.
+pub(crate) fn run(agent: &Agent, requests: &Receiver<Asked>) {
+    let Some(env) = attach(agent) else {
+        log::line("cannot attach its control thread to the VM; no incidents will be written");
+        return;
+    };
+    let mut c = Control { agent, env, requests, swept: clock::now(), quiet_until: Nanos(0), suppressed: 0 };
+    let pause = if agent.detector.rules.is_empty() { Duration::from_millis(100) } else { LOOK };
+    loop {
+        match requests.recv_timeout(pause) {
+            Ok(asked) => c.answer(asked),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
+        }
+        c.frame(|c| c.round());
+    }
+}
+
+/// Attaches the current thread as a daemon of the system thread group.
+fn attach(agent: &Agent) -> Option<*mut JNIEnv> {
+    threads::mark_as_ours();
+    let group = agent.system_group();
+    let mut args =
+        JavaVMAttachArgs { version: jni_sys::JNI_VERSION_1_8, name: c"Lookback".as_ptr().cast_mut(), group };
+    let mut env = std::ptr::null_mut();
+    // SAFETY: the VM that loaded us; the name is copied.
+    let code = unsafe {
+        let attach = (**agent.vm).AttachCurrentThreadAsDaemon?;
+        attach(agent.vm, &raw mut env, (&raw mut args).cast())
+    };
+    (code == 0).then_some(env.cast())
+}
+
+impl Control<'_> {
+    /// Runs `f` with its own frame of local references.
+    fn frame(&mut self, f: impl FnOnce(&mut Self)) {
+        if jni!(self.env, PushLocalFrame, 64) == 0 {
+            f(self);
+            jni!(self.env, PopLocalFrame, std::ptr::null_mut());
+        }
+    }
+
+    fn round(&mut self) {
+        let now = clock::now();
+        if !self.agent.detector.rules.is_empty() {
+            self.agent.detector.look(&self.agent.region, &self.agent.slabs, now);
+            while let Some(fired) = self.agent.detector.queue.pop() {
+                self.fired(&fired);
+            }
+        }
+        if now.since(self.swept) >= SWEEP {
+            self.swept = now;
+            threads::sweep(self.agent, self.env);
+            self.agent.rates.sample(self.agent, now);
+        }
+    }
+
+    /// A watched call was too slow: writes the incident unless there were enough lately.
+    fn fired(&mut self, f: &Fired) {
+        let agent = self.agent;
+        let written = agent.incidents.lock().unwrap_or_else(|e| e.into_inner()).len() as u32;
+        if f.at < self.quiet_until || written >= agent.options.incidents {
+            self.suppressed += 1;
+            return;
+        }
+        match self.collect(f) {
+            Ok((path, bytes, running)) => {
+                let what = if running { "still running" } else { "took" };
+                log::line(&format!(
+                    "slow call {what} {:.0} ms ({}): wrote {} ({} KiB); read it with: lookback report {}",
+                    clock::now().since(f.start).as_millis_f64(),
+                    agent.detector.rules[f.rule].text(),
+                    path.display(),
+                    bytes >> 10,
+                    path.display()
+                ));
+                self.remember(path);
+            }
+            Err(e) => {
+                log::line(&format!("an incident could not be written: {e}; the program is not affected"))
+            }
+        }
+        self.quiet_until = clock::now().plus(agent.options.cooldown);
+    }
+
+    /// Follows the ring until the call has ended and the tail has passed, then writes the file.
+    fn collect(&mut self, f: &Fired) -> std::io::Result<(PathBuf, u64, bool)> {
+        let agent = self.agent;
+        let target = self.next_target();
+        let mut c = Collection::begin(agent, self.env, target, false, Some(f.thread))?;
+        let begun = clock::now();
+        let mut running = f.running;
+        let mut end = f.at;
+        loop {
+            let now = clock::now();
+            if running && !agent.detector.still_runs(&agent.region, f) {
+                running = false;
+                end = now;
+            }
+            let held = running && now.since(begun).0 < agent.options.hold;
+            if !held && now.since(end).0 >= agent.options.tail {
+                break;
+            }
+            c.follow()?;
+            if let Ok(asked) = self.requests.recv_timeout(Duration::from_millis(5)) {
+                self.answer(asked);
+            }
+        }
+        if running {
+            end = clock::now();
+        }
+        let (path, bytes) = c.finish(slow_trigger(agent, f, running, end))?;
+        Ok((path, bytes, running))
+    }
+
+    fn next_target(&self) -> PathBuf {
+        // Relaxed: only this thread counts.
+        let number = self.agent.next_number.fetch_add(1, Ordering::Relaxed);
+        let wall = clock::pair().1 / 1_000_000_000;
+        let path = expand(&self.agent.options.out, number, wall);
+        if path.is_absolute() { path } else { self.agent.directory.join(path) }
+    }
+
+    fn remember(&self, path: PathBuf) {
+        self.agent.incidents.lock().unwrap_or_else(|e| e.into_inner()).push(path);
+    }
+
+    fn answer(&mut self, asked: Asked) {
+        let answer = match asked.request {
+            Request::Status => Answer::Status(Box::new(self.agent.status())),
+            Request::Dump { file, force } => self.dump(file, force),
+            Request::Stop => {
+                // Relaxed: threads are told by their polls.
+                self.agent.tracing.store(false, Ordering::Relaxed);
+                threads::stop_all(self.agent);
+                Answer::Done { message: "tracing is off; what was recorded stays until it is dumped".into() }
+            }
+            Request::Start => {
+                self.agent.tracing.store(true, Ordering::Relaxed);
+                self.frame(|c| threads::sweep(c.agent, c.env));
+                Answer::Done { message: "tracing is on".into() }
+            }
+        };
+        let _ = asked.reply.send(answer);
+    }
+
+    fn dump(&mut self, file: Option<PathBuf>, force: bool) -> Answer {
+        let target = match file {
+            Some(f) if !f.is_absolute() => {
+                return Answer::Error {
+                    message: format!("{} is not an absolute path", f.display()),
+                    hint: "the program may have another working directory than you".into(),
+                };
+            }
+            Some(f) => f,
+            None => self.next_target(),
+        };
+        let shown = target.display().to_string();
+        let mut result = Err(std::io::Error::other("no memory for references"));
+        self.frame(|c| {
+            result = Collection::begin(c.agent, c.env, target, force, None)
+                .and_then(|c| c.finish(Trigger::Command { at: clock::now() }));
+        });
+        match result {
+            Ok((file, bytes)) => {
+                self.remember(file.clone());
+                Answer::Dumped { file, bytes }
+            }
+            Err(e) => Answer::Error {
+                message: format!("cannot write {shown}: {e}"),
+                hint: "choose another place with -o FILE; the program goes on and is recorded".into(),
+            },
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The VM's events: each is one C function that does one thing and lets no panic out.
+//!
+//! The constraint that shaped it: these run on the program's threads (garbage collection events on a VM
+//! thread with the world stopped, where neither JNI nor JVMTI may be called).
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::jvmti::Callbacks;
+use crate::monitors;
+use crate::region::Loss;
+use crate::rewriting;
+use crate::startup;
+use crate::threads;
+use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
+use lookback_format::Nanos;
+use lookback_format::event::{Event, kind};
+use lookback_format::symbol::Wait;
+use std::ffi::{CStr, c_char, c_uchar, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// All callbacks, for [`crate::jvmti::Jvmti::set_callbacks`].
+pub(crate) fn callbacks() -> &'static Callbacks {
+    static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
+    CALLBACKS.get_or_init(|| Callbacks {
+        vm_init: Some(vm_init),
+        vm_death: Some(vm_death),
+        thread_start: Some(thread_start),
+        thread_end: Some(thread_end),
+        class_file_load_hook: Some(class_file_load_hook),
+        monitor_wait: Some(monitor_wait),
+        monitor_waited: Some(monitor_waited),
+        monitor_contended_enter: Some(monitor_contended_enter),
+        monitor_contended_entered: Some(monitor_contended_entered),
+        garbage_collection_start: Some(garbage_collection_start),
+        garbage_collection_finish: Some(garbage_collection_finish),
+        ..Callbacks::default()
+    })
+}
+
+/// Runs `f` with the agent, when there is one.
+fn with(f: impl FnOnce(&'static Agent)) {
+    if let Some(agent) = Agent::get() {
+        let _ = catch_unwind(AssertUnwindSafe(|| f(agent)));
+    }
+}
+
+unsafe extern "C" fn vm_init(_: *mut c_void, env: *mut JNIEnv, _: jobject) {
+    with(|agent| {
+        startup::guarded(|| startup::go_live(agent, env));
+    });
+}
+
+unsafe extern "C" fn vm_death(_: *mut c_void, _: *mut JNIEnv) {
+    with(startup::end);
+}
+
+unsafe extern "C" fn thread_start(_: *mut c_void, env: *mut JNIEnv, thread: jobject) {
+    with(|agent| threads::started(agent, env, thread));
+}
+
+unsafe extern "C" fn thread_end(_: *mut c_void, env: *mut JNIEnv, thread: jobject) {
+    with(|agent| threads::ended(agent, env, thread));
+}
+
+unsafe extern "C" fn class_file_load_hook(
+    _: *mut c_void,
+    env: *mut JNIEnv,
+    _: jclass,
+    loader: jobject,
+    name: *const c_char,
+    _: jobject,
+    len: jint,
+    bytes: *const c_uchar,
+    new_len: *mut jint,
+    new_bytes: *mut *mut c_uchar,
+) {
+    with(|agent| {
+        // SAFETY: the VM gives null or a zero-terminated name.
+        let name = if name.is_null() { c"" } else { unsafe { CStr::from_ptr(name) } };
+        let Ok(name) = name.to_str() else { return };
+        // SAFETY: the VM gives `len` bytes that live through this call.
+        let bytes = unsafe { std::slice::from_raw_parts(bytes, len.max(0) as usize) };
+        let Some(new) = rewriting::class_file(agent, env, loader, name, bytes) else { return };
+        if let Ok(p) = agent.jvmti.allocate(&new) {
+            // SAFETY: out parameters of the VM.
+            unsafe {
+                *new_len = new.len() as jint;
+                *new_bytes = p;
+            }
+        }
+    });
+}
+
+unsafe extern "C" fn monitor_wait(_: *mut c_void, env: *mut JNIEnv, _: jobject, object: jobject, _: jlong) {
+    with(|agent| monitors::mark(agent, env, object, Wait::ObjectWait, false));
+}
+
+unsafe extern "C" fn monitor_waited(_: *mut c_void, env: *mut JNIEnv, _: jobject, object: jobject, _: u8) {
+    with(|agent| monitors::mark(agent, env, object, Wait::ObjectWait, true));
+}
+
+unsafe extern "C" fn monitor_contended_enter(_: *mut c_void, env: *mut JNIEnv, _: jobject, object: jobject) {
+    with(|agent| monitors::mark(agent, env, object, Wait::Monitor, false));
+}
+
+unsafe extern "C" fn monitor_contended_entered(
+    _: *mut c_void,
+    env: *mut JNIEnv,
+    _: jobject,
+    object: jobject,
+) {
+    with(|agent| monitors::mark(agent, env, object, Wait::Monitor, true));
+}
+
+/// When the pause that goes on began; 0 when none does.
+static PAUSE_BEGAN: AtomicU64 = AtomicU64::new(0);
+
+unsafe extern "C" fn garbage_collection_start(_: *mut c_void) {
+    // Relaxed: the world stands still, and the same thread sends the end.
+    PAUSE_BEGAN.store(clock::now().0, Ordering::Relaxed);
+}
+
+unsafe extern "C" fn garbage_collection_finish(_: *mut c_void) {
+    with(|agent| {
+        let began = PAUSE_BEGAN.swap(0, Ordering::Relaxed);
+        if began == 0 || !agent.is_tracing() {
+            return;
+        }
+        let mut payload = Vec::with_capacity(24);
+        Event::Pause(Nanos(began), clock::now(), 0).encode(&mut payload);
+        if agent.region.ring.write(kind::PAUSE, &[&payload]).is_err() {
+            agent.region.lose(Loss::RingFull, 1);
+        }
+    });
+}

@@ -1,0 +1,130 @@
+//! The Java side of a thread: where its cursor is kept, and how native code reaches it.
+//!
+//! The constraint that shaped it: the cursor is a Java field (see `LookbackTracePoint`), so native code goes
+//! through JNI, which is for slow paths only. Field ids are looked up once.
+
+use jni_sys::{JNIEnv, jclass, jfieldID, jlong, jmethodID, jobject};
+use std::ffi::CStr;
+use std::ptr::null_mut;
+
+/// Calls a JNI function that every VM has.
+macro_rules! jni {
+    ($env:expr, $name:ident $(, $arg:expr)*) => {{
+        // SAFETY: `$env` is the current thread's environment, its table is complete in every JDK, and the
+        // arguments are what the function takes.
+        unsafe { (**$env).$name.expect("a JNI function of every JDK")($env $(, $arg)*) }
+    }};
+}
+pub(crate) use jni;
+
+/// Ids of the fields and methods that the agent uses.
+#[derive(Debug)]
+pub(crate) struct Java {
+    thread: jclass,
+    holder: Option<jfieldID>,
+    cursor: jfieldID,
+    tid: jfieldID,
+    current: jmethodID,
+}
+
+// SAFETY: a global reference and ids, valid on every thread for as long as the VM lives.
+unsafe impl Send for Java {}
+// SAFETY: as above.
+unsafe impl Sync for Java {}
+
+impl Java {
+    /// Looks everything up. An error says what this VM lacks.
+    pub(crate) fn find(env: *mut JNIEnv) -> Result<Java, String> {
+        let class = |name: &CStr| {
+            let c = jni!(env, FindClass, name.as_ptr());
+            clear(env);
+            if c.is_null() { Err(format!("this VM has no class {}", name.to_string_lossy())) } else { Ok(c) }
+        };
+        let field = |c: jclass, name: &CStr, sig: &CStr| {
+            let f = jni!(env, GetFieldID, c, name.as_ptr(), sig.as_ptr());
+            clear(env);
+            (!f.is_null()).then_some(f)
+        };
+        let thread = class(c"java/lang/Thread")?;
+        let holder = field(thread, c"holder", c"Ljava/lang/Thread$FieldHolder;");
+        let home = if holder.is_some() { class(c"java/lang/Thread$FieldHolder")? } else { thread };
+        let cursor = field(home, c"stackSize", c"J").ok_or("this VM's threads have no field stackSize")?;
+        let tid = field(thread, c"tid", c"J").ok_or("this VM's threads have no field tid")?;
+        let sig = c"()Ljava/lang/Thread;";
+        let mut current =
+            jni!(env, GetStaticMethodID, thread, c"currentCarrierThread".as_ptr(), sig.as_ptr());
+        clear(env);
+        if current.is_null() {
+            current = jni!(env, GetStaticMethodID, thread, c"currentThread".as_ptr(), sig.as_ptr());
+            clear(env);
+        }
+        let thread = jni!(env, NewGlobalRef, thread);
+        Ok(Java { thread, holder, cursor, tid, current })
+    }
+
+    /// The object that holds a platform thread's cursor, a local reference; null for a virtual thread.
+    pub(crate) fn home(&self, env: *mut JNIEnv, thread: jobject) -> jobject {
+        match self.holder {
+            Some(holder) => jni!(env, GetObjectField, thread, holder),
+            None => jni!(env, NewLocalRef, thread),
+        }
+    }
+
+    /// The cursor kept in `home`; 0 when the thread is not traced.
+    pub(crate) fn cursor(&self, env: *mut JNIEnv, home: jobject) -> usize {
+        jni!(env, GetLongField, home, self.cursor) as usize
+    }
+
+    pub(crate) fn set_cursor(&self, env: *mut JNIEnv, home: jobject, cursor: usize) {
+        jni!(env, SetLongField, home, self.cursor, cursor as jlong);
+    }
+
+    /// Java's id of a thread.
+    pub(crate) fn tid(&self, env: *mut JNIEnv, thread: jobject) -> u64 {
+        jni!(env, GetLongField, thread, self.tid) as u64
+    }
+
+    /// The current platform thread, a virtual thread's carrier; a local reference.
+    pub(crate) fn current(&self, env: *mut JNIEnv) -> Option<jobject> {
+        let thread = jni!(env, CallStaticObjectMethodA, self.thread, self.current, null_mut());
+        (!thread.is_null()).then_some(thread)
+    }
+
+    /// Runs `f` with the current thread's cursor and keeps the one that it gives; nothing happens when the
+    /// thread is not traced. For events on the program's threads; a pending exception is kept.
+    pub(crate) fn with_cursor(&self, env: *mut JNIEnv, f: impl FnOnce(usize) -> usize) {
+        let pending = jni!(env, ExceptionOccurred);
+        if !pending.is_null() {
+            jni!(env, ExceptionClear);
+        }
+        if let Some(thread) = self.current(env) {
+            let home = self.home(env, thread);
+            if !home.is_null() {
+                let cursor = self.cursor(env, home);
+                if cursor != 0 {
+                    self.set_cursor(env, home, f(cursor));
+                }
+                delete(env, home);
+            }
+            delete(env, thread);
+        }
+        if !pending.is_null() {
+            jni!(env, Throw, pending);
+            delete(env, pending);
+        }
+    }
+}
+
+/// Forgets an exception that a look-up threw.
+pub(crate) fn clear(env: *mut JNIEnv) {
+    if jni!(env, ExceptionCheck) != 0 {
+        jni!(env, ExceptionClear);
+    }
+}
+
+/// Deletes a local reference.
+pub(crate) fn delete(env: *mut JNIEnv, r: jobject) {
+    if !r.is_null() {
+        jni!(env, DeleteLocalRef, r);
+    }
+}

@@ -1,0 +1,391 @@
+//! The JVM Tool Interface: the functions, events and capabilities that the agent uses, and no others.
+//!
+//! The constraint that shaped it: the interface is a table of C functions whose places are fixed by its
+//! specification (the numbers below are its function numbers). No well-kept crate binds it, and the
+//! functions needed are few. Each wrapper turns an error code into a [`JvmtiError`]; none panics.
+
+use jni_sys::{JNIEnv, jclass, jint, jlong, jmethodID, jobject};
+use std::ffi::{CStr, c_char, c_uchar, c_void};
+use std::fmt;
+use std::ptr::null_mut;
+
+/// An error code of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JvmtiError(pub(crate) jint);
+
+impl fmt::Display for JvmtiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JVMTI error {}", self.0)
+    }
+}
+
+pub(crate) type Result<T> = std::result::Result<T, JvmtiError>;
+
+/// Version 1.2 of the interface, which every HotSpot from 6 on has.
+pub(crate) const VERSION: jint = 0x3001_0200;
+
+/// The events that the agent may ask for, by the specification's numbers.
+#[derive(Clone, Copy)]
+#[repr(i32)]
+pub(crate) enum Event {
+    VmInit = 50,
+    VmDeath = 51,
+    ThreadStart = 52,
+    ThreadEnd = 53,
+    ClassFileLoadHook = 54,
+    MonitorWait = 73,
+    MonitorWaited = 74,
+    MonitorContendedEnter = 75,
+    MonitorContendedEntered = 76,
+    GarbageCollectionStart = 81,
+    GarbageCollectionFinish = 82,
+}
+
+/// The capabilities that the agent may ask for, by their bit in `jvmtiCapabilities`.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub(crate) enum Capability {
+    GetCurrentContendedMonitor = 6,
+    GetMonitorInfo = 7,
+    GetSourceFileName = 11,
+    GetLineNumbers = 12,
+    GenerateAllClassHookEvents = 26,
+    GenerateMonitorEvents = 28,
+    GenerateGarbageCollectionEvents = 31,
+    RetransformClasses = 37,
+    RetransformAnyClass = 38,
+}
+
+/// `jvmtiCapabilities`: 128 bits.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(4))]
+pub(crate) struct Capabilities([u8; 16]);
+
+impl Capabilities {
+    pub(crate) fn with(mut self, c: Capability) -> Self {
+        self.0[c as usize / 8] |= 1 << (c as usize % 8);
+        self
+    }
+
+    pub(crate) fn has(self, c: Capability) -> bool {
+        self.0[c as usize / 8] & 1 << (c as usize % 8) != 0
+    }
+}
+
+pub(crate) type ThreadEventFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject);
+pub(crate) type MonitorFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject);
+pub(crate) type WaitFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject, jlong);
+pub(crate) type WaitedFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject, u8);
+pub(crate) type ClassHookFn = unsafe extern "C" fn(
+    *mut c_void,
+    *mut JNIEnv,
+    jclass,
+    jobject,
+    *const c_char,
+    jobject,
+    jint,
+    *const c_uchar,
+    *mut jint,
+    *mut *mut c_uchar,
+);
+
+/// `jvmtiEventCallbacks`: one pointer an event, from number 50 on; the unused ones are null.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Callbacks {
+    pub(crate) vm_init: Option<ThreadEventFn>,
+    pub(crate) vm_death: Option<unsafe extern "C" fn(*mut c_void, *mut JNIEnv)>,
+    pub(crate) thread_start: Option<ThreadEventFn>,
+    pub(crate) thread_end: Option<ThreadEventFn>,
+    pub(crate) class_file_load_hook: Option<ClassHookFn>,
+    pub(crate) unused_55_to_72: [usize; 18],
+    pub(crate) monitor_wait: Option<WaitFn>,
+    pub(crate) monitor_waited: Option<WaitedFn>,
+    pub(crate) monitor_contended_enter: Option<MonitorFn>,
+    pub(crate) monitor_contended_entered: Option<MonitorFn>,
+    pub(crate) unused_77_to_80: [usize; 4],
+    pub(crate) garbage_collection_start: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub(crate) garbage_collection_finish: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub(crate) unused_83_to_88: [usize; 6],
+}
+
+/// `jvmtiThreadInfo`.
+#[repr(C)]
+struct ThreadInfo {
+    name: *mut c_char,
+    priority: jint,
+    is_daemon: u8,
+    thread_group: jobject,
+    context_class_loader: jobject,
+}
+
+/// `jvmtiMonitorUsage`.
+#[repr(C)]
+struct MonitorUsage {
+    owner: jobject,
+    entry_count: jint,
+    waiter_count: jint,
+    waiters: *mut jobject,
+    notify_waiter_count: jint,
+    notify_waiters: *mut jobject,
+}
+
+/// `jvmtiLineNumberEntry`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct LineNumberEntry {
+    start_location: jlong,
+    line_number: jint,
+}
+
+/// `jvmtiFrameInfo`: a method and a place in it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) method: jmethodID,
+    pub(crate) location: jlong,
+}
+
+/// An environment of the interface. It lives until the VM is gone; the agent never disposes of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Jvmti(*mut c_void);
+
+// SAFETY: the specification lets any attached thread use an environment.
+unsafe impl Send for Jvmti {}
+// SAFETY: as above.
+unsafe impl Sync for Jvmti {}
+
+/// Calls function `$number` with the environment and `$arg`s, and makes a Result of its code.
+macro_rules! call {
+    ($env:expr, $number:literal $(, $arg:expr => $t:ty)*) => {{
+        // SAFETY: `Jvmti::new` vouches for the environment; its first word points at the function table,
+        // whose entry `$number - 1` has this signature by the specification.
+        let code = unsafe {
+            let table = *($env.0 as *const *const *const c_void);
+            let f = std::mem::transmute::<*const c_void, unsafe extern "C" fn(*mut c_void $(, $t)*) -> jint>(
+                *table.add($number - 1));
+            f($env.0 $(, $arg)*)
+        };
+        if code == 0 { Ok(()) } else { Err(JvmtiError(code)) }
+    }};
+}
+
+impl Jvmti {
+    /// # Safety
+    /// `env` is an environment of version [`VERSION`] that `GetEnv` gave.
+    pub(crate) const unsafe fn new(env: *mut c_void) -> Self {
+        Jvmti(env)
+    }
+
+    pub(crate) fn potential_capabilities(self) -> Result<Capabilities> {
+        let mut c = Capabilities::default();
+        call!(self, 140, &raw mut c => *mut Capabilities)?;
+        Ok(c)
+    }
+
+    pub(crate) fn add_capabilities(self, c: Capabilities) -> Result<()> {
+        call!(self, 142, &raw const c => *const Capabilities)
+    }
+
+    pub(crate) fn set_callbacks(self, c: &'static Callbacks) -> Result<()> {
+        call!(self, 122, c => *const Callbacks, size_of::<Callbacks>() as jint => jint)
+    }
+
+    pub(crate) fn enable(self, event: Event, on: bool) -> Result<()> {
+        call!(self, 2, jint::from(on) => jint, event as jint => jint, null_mut() => jobject)
+    }
+
+    /// Memory that the VM will free, filled with `bytes`.
+    pub(crate) fn allocate(self, bytes: &[u8]) -> Result<*mut u8> {
+        let mut p = null_mut::<u8>();
+        call!(self, 46, bytes.len() as jlong => jlong, &raw mut p => *mut *mut u8)?;
+        // SAFETY: the VM has given `bytes.len()` fresh bytes at `p`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), p, bytes.len()) };
+        Ok(p)
+    }
+
+    fn free<T>(self, p: *mut T) {
+        if !p.is_null() {
+            // The only error is a null environment.
+            let _ = call!(self, 47, p.cast() => *mut c_uchar);
+        }
+    }
+
+    /// Copies a C string that the VM allocated, and frees it.
+    fn take_string(self, p: *mut c_char) -> String {
+        if p.is_null() {
+            return String::new();
+        }
+        // SAFETY: the VM gives zero-terminated strings.
+        let text = unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned();
+        self.free(p);
+        text
+    }
+
+    /// Copies an array that the VM allocated, and frees it.
+    fn take_array<T: Copy>(self, p: *mut T, n: jint) -> Vec<T> {
+        if p.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the VM gives `n` elements at `p`.
+        let copy = unsafe { std::slice::from_raw_parts(p, n.max(0) as usize) }.to_vec();
+        self.free(p);
+        copy
+    }
+
+    /// All live platform threads; local references.
+    pub(crate) fn all_threads(self) -> Result<Vec<jobject>> {
+        let (mut n, mut p) = (0, null_mut::<jobject>());
+        call!(self, 4, &raw mut n => *mut jint, &raw mut p => *mut *mut jobject)?;
+        Ok(self.take_array(p, n))
+    }
+
+    /// The top thread groups, the system group first.
+    pub(crate) fn top_thread_groups(self) -> Result<Vec<jobject>> {
+        let (mut n, mut p) = (0, null_mut::<jobject>());
+        call!(self, 13, &raw mut n => *mut jint, &raw mut p => *mut *mut jobject)?;
+        Ok(self.take_array(p, n))
+    }
+
+    /// A thread's name, and local references to its group and loader.
+    pub(crate) fn thread_name(self, thread: jobject) -> Result<(String, [jobject; 2])> {
+        let mut info = ThreadInfo {
+            name: null_mut(),
+            priority: 0,
+            is_daemon: 0,
+            thread_group: null_mut(),
+            context_class_loader: null_mut(),
+        };
+        call!(self, 9, thread => jobject, &raw mut info => *mut ThreadInfo)?;
+        Ok((self.take_string(info.name), [info.thread_group, info.context_class_loader]))
+    }
+
+    /// The bits of `GetThreadState`.
+    pub(crate) fn thread_state(self, thread: jobject) -> Result<jint> {
+        let mut state = 0;
+        call!(self, 17, thread => jobject, &raw mut state => *mut jint)?;
+        Ok(state)
+    }
+
+    /// Up to `most` innermost frames of a thread, innermost first.
+    pub(crate) fn stack_trace(self, thread: jobject, most: usize) -> Result<Vec<Frame>> {
+        let mut frames = vec![Frame { method: null_mut(), location: 0 }; most];
+        let mut n = 0;
+        call!(self, 104, thread => jobject, 0 => jint, most as jint => jint,
+            frames.as_mut_ptr() => *mut Frame, &raw mut n => *mut jint)?;
+        frames.truncate(n.max(0) as usize);
+        Ok(frames)
+    }
+
+    /// The monitor that a thread waits to enter; null when none. A local reference.
+    pub(crate) fn contended_monitor(self, thread: jobject) -> Result<jobject> {
+        let mut monitor = null_mut();
+        call!(self, 11, thread => jobject, &raw mut monitor => *mut jobject)?;
+        Ok(monitor)
+    }
+
+    /// The thread that holds a monitor; null when none. A local reference.
+    pub(crate) fn monitor_owner(self, monitor: jobject) -> Result<jobject> {
+        let mut usage = MonitorUsage {
+            owner: null_mut(),
+            entry_count: 0,
+            waiter_count: 0,
+            waiters: null_mut(),
+            notify_waiter_count: 0,
+            notify_waiters: null_mut(),
+        };
+        call!(self, 59, monitor => jobject, &raw mut usage => *mut MonitorUsage)?;
+        self.free(usage.waiters);
+        self.free(usage.notify_waiters);
+        Ok(usage.owner)
+    }
+
+    /// A class's name as in `com.acme.Foo`; arrays keep their signature's form.
+    pub(crate) fn class_name(self, class: jclass) -> Result<String> {
+        let mut signature = null_mut();
+        call!(self, 48, class => jclass, &raw mut signature => *mut *mut c_char,
+            null_mut() => *mut *mut c_char)?;
+        let signature = self.take_string(signature);
+        let name = signature.strip_prefix('L').and_then(|s| s.strip_suffix(';')).unwrap_or(&signature);
+        Ok(name.replace('/', "."))
+    }
+
+    pub(crate) fn source_file(self, class: jclass) -> Result<String> {
+        let mut name = null_mut();
+        call!(self, 50, class => jclass, &raw mut name => *mut *mut c_char)?;
+        Ok(self.take_string(name))
+    }
+
+    pub(crate) fn method_name(self, method: jmethodID) -> Result<String> {
+        let mut name = null_mut();
+        call!(self, 64, method => jmethodID, &raw mut name => *mut *mut c_char,
+            null_mut() => *mut *mut c_char, null_mut() => *mut *mut c_char)?;
+        Ok(self.take_string(name))
+    }
+
+    /// The class that declares a method; a local reference.
+    pub(crate) fn declaring_class(self, method: jmethodID) -> Result<jclass> {
+        let mut class = null_mut();
+        call!(self, 65, method => jmethodID, &raw mut class => *mut jclass)?;
+        Ok(class)
+    }
+
+    /// The source line of a place in a method; 0 when unknown.
+    pub(crate) fn line(self, method: jmethodID, location: jlong) -> jint {
+        let (mut n, mut p) = (0, null_mut::<LineNumberEntry>());
+        if call!(self, 70, method => jmethodID, &raw mut n => *mut jint,
+            &raw mut p => *mut *mut LineNumberEntry)
+        .is_err()
+        {
+            return 0;
+        }
+        let entries = self.take_array(p, n);
+        let before = entries.iter().filter(|e| e.start_location <= location);
+        before.max_by_key(|e| e.start_location).map_or(0, |e| e.line_number)
+    }
+
+    /// All loaded classes; local references.
+    pub(crate) fn loaded_classes(self) -> Result<Vec<jclass>> {
+        let (mut n, mut p) = (0, null_mut::<jclass>());
+        call!(self, 78, &raw mut n => *mut jint, &raw mut p => *mut *mut jclass)?;
+        Ok(self.take_array(p, n))
+    }
+
+    /// Has the VM send the class file hook for classes that are loaded already.
+    pub(crate) fn retransform(self, classes: &[jclass]) -> Result<()> {
+        call!(self, 152, classes.len() as jint => jint, classes.as_ptr() => *const jclass)
+    }
+
+    /// A system property; empty when it is not there.
+    pub(crate) fn system_property(self, name: &CStr) -> String {
+        let mut value = null_mut();
+        match call!(self, 131, name.as_ptr() => *const c_char, &raw mut value => *mut *mut c_char) {
+            Ok(()) => self.take_string(value),
+            Err(_) => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn callbacks_stand_at_their_events_numbers() {
+        let number = |offset: usize| 50 + offset / size_of::<usize>();
+        assert_eq!(number(offset_of!(Callbacks, class_file_load_hook)), Event::ClassFileLoadHook as usize);
+        assert_eq!(number(offset_of!(Callbacks, monitor_wait)), Event::MonitorWait as usize);
+        assert_eq!(
+            number(offset_of!(Callbacks, monitor_contended_entered)),
+            Event::MonitorContendedEntered as usize
+        );
+        assert_eq!(
+            number(offset_of!(Callbacks, garbage_collection_start)),
+            Event::GarbageCollectionStart as usize
+        );
+        let c = Capabilities::default().with(Capability::RetransformClasses);
+        assert!(c.has(Capability::RetransformClasses) && !c.has(Capability::RetransformAnyClass));
+        assert_eq!(c.0[4], 1 << 5);
+    }
+}

@@ -1,0 +1,301 @@
+//! The mapped region: creates the file, maps it, lays its parts out.
+//!
+//! The constraint that shaped it: the file must tell its story after a `kill -9`, so it is a shared mapping,
+//! is laid out before the first record, and its magic is stored last. It is sparse: only touched pages take
+//! memory. It is never unmapped while the program runs: compiled code holds addresses into it.
+
+use crate::clock;
+use lookback_format::region::{self, ACTIVE, HEADER_BYTES, MAX_SLABS, VERSION, WATCHING, header, slab};
+use lookback_options::Options;
+use lookback_ring::{Geometry, Ring};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// Payload of most of the ring's events: a chunk, emptied at about 4 KiB, and its header.
+const CHUNK: usize = 4096 + 128;
+
+/// The region of this process.
+pub(crate) struct Region {
+    base: *mut u8,
+    file: File,
+    pub(crate) path: PathBuf,
+    pub(crate) symbols_at: usize,
+    pub(crate) symbols_bytes: usize,
+    slabs_at: usize,
+    pub(crate) slabs: u32,
+    /// The clock at tick 0.
+    pub(crate) epoch: u64,
+    pub(crate) tick: u64,
+    pub(crate) ring: Ring,
+    pub(crate) ring_bytes: usize,
+}
+
+// SAFETY: the mapping lives as long as the process; it is accessed through atomics, or as `bytes` where one
+// owner is known.
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+
+/// What the program and the VM are called, for the header.
+pub(crate) struct Names<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) jvm: &'a str,
+}
+
+impl Region {
+    /// Creates the file at `path`, which must not exist, and lays it out. Of the budget, an eighth is for
+    /// symbols, an eighth for slabs (two touched pages each), the rest is the ring's.
+    pub(crate) fn create(path: &Path, options: &Options, names: &Names<'_>) -> io::Result<Region> {
+        let budget = options.ring as usize;
+        let symbols_bytes = (budget / 8).next_multiple_of(4096);
+        // A slab touches two pages of its stride: one of slots, one of what native code keeps.
+        let slabs = options.threads.min((budget / 8 / 8192) as u32).clamp(16, MAX_SLABS);
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get()).max(configured_cores());
+        let geometry = Geometry::for_events(budget - budget / 4, cores as u32, CHUNK)
+            .map_err(|e| io::Error::other(format!("ring of {budget} bytes for {cores} cores: {e}")))?;
+        let symbols_at = HEADER_BYTES;
+        // Slabs must be aligned to their slots, in memory; so the mapping's address is, too.
+        let slabs_at = (symbols_at + symbols_bytes).next_multiple_of(slab::STRIDE);
+        let ring_at = slabs_at + slabs as usize * slab::STRIDE;
+        let bytes = ring_at + geometry.bytes();
+
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+        let made = Made(Some(path));
+        file.set_len(bytes as u64)?;
+        refuse_when_full(&file, budget as u64)?;
+        claim(&file, 0, slabs_at)?;
+        claim(&file, ring_at, geometry.bytes())?;
+        let base = map_aligned(&file, bytes)?;
+        // SAFETY: the ring's part of the mapping, used by nobody else yet, valid for ever.
+        let ring = unsafe { Ring::format(base.add(ring_at), geometry.bytes(), geometry) }
+            .map_err(|e| io::Error::other(format!("the ring: {e}")))?;
+        let (epoch, wall) = clock::pair();
+        let region = Region {
+            base,
+            file,
+            path: path.to_owned(),
+            symbols_at,
+            symbols_bytes,
+            slabs_at,
+            slabs,
+            epoch: epoch.0,
+            tick: options.tick,
+            ring,
+            ring_bytes: geometry.bytes(),
+        };
+        let u32s = [(header::VERSION, VERSION), (header::PID, std::process::id()), (header::SLABS, slabs)];
+        let u64s = [
+            (header::BYTES, bytes as u64),
+            (header::SYMBOLS_AT, symbols_at as u64),
+            (header::SYMBOLS_BYTES, symbols_bytes as u64),
+            (header::SLABS_AT, slabs_at as u64),
+            (header::RING_AT, ring_at as u64),
+            (header::RING_BYTES, geometry.bytes() as u64),
+            (header::EPOCH, epoch.0),
+            (header::TICK_NANOS, options.tick),
+            (header::CLOCK_PAIR, epoch.0),
+            (header::CLOCK_PAIR + 8, wall),
+        ];
+        // Relaxed: nobody reads the file before the magic is there.
+        u32s.iter().for_each(|&(at, v)| region.u32(at).store(v, Ordering::Relaxed));
+        u64s.iter().for_each(|&(at, v)| region.u64(at).store(v, Ordering::Relaxed));
+        region::put_text(region.bytes_mut(header::PROGRAM, 502), names.program, 500);
+        region::put_text(region.bytes_mut(header::JVM, 502), names.jvm, 500);
+        // ORDERING: Release; pairs with the Acquire of a reader that maps the file while the program lives.
+        region.u64(header::MAGIC).store(u64::from_le_bytes(region::MAGIC), Ordering::Release);
+        made.keep();
+        Ok(region)
+    }
+
+    /// Claims memory for slab `i`: its first two pages of slots and its cold page. Deeper slots are claimed
+    /// when they are touched.
+    pub(crate) fn claim_slab(&self, i: u32) -> io::Result<()> {
+        let at = self.slab_at(i);
+        claim(&self.file, at, 8192)?;
+        claim(&self.file, at + slab::SLOTS_END, 4096)
+    }
+
+    /// The word at offset `at`, which must be a multiple of 4 within the region.
+    pub(crate) fn u32(&self, at: usize) -> &AtomicU32 {
+        debug_assert_eq!(at % 4, 0);
+        // SAFETY: within the mapping (offsets come from this layout), aligned, valid for ever.
+        unsafe { AtomicU32::from_ptr(self.base.add(at).cast()) }
+    }
+
+    /// The word at offset `at`, which must be a multiple of 8 within the region.
+    pub(crate) fn u64(&self, at: usize) -> &AtomicU64 {
+        debug_assert_eq!(at % 8, 0);
+        // SAFETY: as in `u32`.
+        unsafe { AtomicU64::from_ptr(self.base.add(at).cast()) }
+    }
+
+    /// The flag of slab `i` in one of the two areas of bytes.
+    fn flag(&self, area: usize, i: u32) -> &AtomicU8 {
+        // SAFETY: as in `u32`; `i` is below `slabs`, which is at most MAX_SLABS.
+        unsafe { AtomicU8::from_ptr(self.base.add(area + i as usize)) }
+    }
+
+    /// Set when the thread of slab `i` took note of a tick.
+    pub(crate) fn active(&self, i: u32) -> &AtomicU8 {
+        self.flag(ACTIVE, i)
+    }
+
+    /// Set while the thread of slab `i` is inside a watched call.
+    pub(crate) fn watching(&self, i: u32) -> &AtomicU8 {
+        self.flag(WATCHING, i)
+    }
+
+    /// Eight flags of [`Region::active`] at once, beginning with that of slab `8 * i`.
+    pub(crate) fn active_word(&self, i: usize) -> &AtomicU64 {
+        self.u64(ACTIVE + i * 8)
+    }
+
+    /// Offset of slab `i`.
+    pub(crate) fn slab_at(&self, i: u32) -> usize {
+        self.slabs_at + i as usize * slab::STRIDE
+    }
+
+    /// Address of offset `at`.
+    pub(crate) fn address(&self, at: usize) -> usize {
+        self.base as usize + at
+    }
+
+    /// The slab that the address lies in.
+    pub(crate) fn slab_of(&self, address: usize) -> Option<u32> {
+        let offset = address.checked_sub(self.base as usize + self.slabs_at)?;
+        u32::try_from(offset / slab::STRIDE).ok().filter(|&i| i < self.slabs)
+    }
+
+    /// A part of the region that only the caller writes and nobody else reads at the same time.
+    #[expect(clippy::mut_from_ref, reason = "the region is shared memory; the caller owns this part of it")]
+    pub(crate) fn bytes_mut(&self, at: usize, len: usize) -> &mut [u8] {
+        // SAFETY: within the mapping; exclusive by the caller's word.
+        unsafe { std::slice::from_raw_parts_mut(self.base.add(at), len) }
+    }
+
+    /// A part of the region that nobody writes any more.
+    pub(crate) fn bytes(&self, at: usize, len: usize) -> &[u8] {
+        // SAFETY: within the mapping; not written any more by the caller's word.
+        unsafe { std::slice::from_raw_parts(self.base.add(at), len) }
+    }
+
+    /// Counts a loss; `cause` indexes [`region::LOSS_CAUSES`].
+    pub(crate) fn lose(&self, cause: Loss, n: u64) {
+        // Relaxed: a counter, read at leisure.
+        self.u64(header::LOSSES + cause as usize * 8).fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// How often `cause` was counted.
+    pub(crate) fn lost(&self, cause: usize) -> u64 {
+        // Relaxed: as in `lose`.
+        self.u64(header::LOSSES + cause * 8).load(Ordering::Relaxed)
+    }
+}
+
+/// Causes of loss, in the order of [`region::LOSS_CAUSES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Loss {
+    NoSlab = 0,
+    RingFull = 1,
+    SlabOverrun = 2,
+    Symbols = 3,
+    MonitorNames = 4,
+    WatchDepth = 5,
+}
+
+/// Removes a half-made file.
+struct Made<'a>(Option<&'a Path>);
+
+impl Made<'_> {
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        if let Some(path) = self.0 {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// The cores that may ever run a thread of ours: the affinity mask may widen later, the machine not.
+fn configured_cores() -> usize {
+    // SAFETY: no pointers are involved.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) }).unwrap_or(1)
+}
+
+/// Takes the memory for a part of the file: a store into a hole of a file on a full file system would kill
+/// the program with SIGBUS. A file system that cannot do this is trusted.
+fn claim(file: &File, at: usize, bytes: usize) -> io::Result<()> {
+    // SAFETY: an open descriptor; no pointers.
+    if unsafe { libc::fallocate(file.as_raw_fd(), 0, at as i64, bytes as i64) } == 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        e if e.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(()),
+        e => Err(e),
+    }
+}
+
+/// A budget that does not fit is refused before, with a message that says what to do.
+fn refuse_when_full(file: &File, budget: u64) -> io::Result<()> {
+    // SAFETY: zeros are a valid statvfs.
+    let mut fs: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: an open descriptor and a valid buffer.
+    if unsafe { libc::fstatvfs(file.as_raw_fd(), &raw mut fs) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let free = fs.f_bavail * fs.f_frsize;
+    if free < budget {
+        return Err(io::Error::other(format!(
+            "only {} MiB are free on its file system and the budget is {} MiB; choose a smaller ring= or another region=",
+            free >> 20,
+            budget >> 20
+        )));
+    }
+    Ok(())
+}
+
+/// Maps the file at an address that is a multiple of a slab's stride: cursors are masked to their slab.
+fn map_aligned(file: &File, bytes: usize) -> io::Result<*mut u8> {
+    let room = bytes + slab::STRIDE;
+    // SAFETY: a fresh anonymous reservation; nothing is replaced.
+    let reserved = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            room,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if reserved == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let base = (reserved as usize).next_multiple_of(slab::STRIDE) as *mut libc::c_void;
+    // SAFETY: replaces a part of the reservation made above.
+    let mapped = unsafe {
+        libc::mmap(
+            base,
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    if mapped == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // A child after fork must not write our slabs; SAFETY: the mapping made above.
+    unsafe { libc::madvise(mapped, bytes, libc::MADV_DONTFORK) };
+    Ok(mapped.cast())
+}

@@ -1,0 +1,355 @@
+//! How the agent comes to life, with the VM or later, and how it ends.
+//!
+//! The constraint that shaped it: nothing here may stop the program. Each step that fails becomes one line
+//! that says what failed, why and what to try, and tracing is off. Everything is checked before the first
+//! class is rewritten.
+
+use crate::agent::{Agent, Parts};
+use crate::control;
+use crate::events;
+use crate::java::{clear, delete, jni};
+use crate::jvmti::{Capabilities, Capability, Event, Jvmti, VERSION};
+use crate::log;
+use crate::region::{Names, Region};
+use crate::rewriting::TRACE_POINT_CLASS;
+use crate::server;
+use crate::threads;
+use crate::ticker;
+use crate::trace_points;
+use crate::waits;
+use crate::{clock, incidents};
+use jni_sys::{JNIEnv, JavaVM, jclass};
+use lookback_format::control::{region_path, runtime_dir, socket_path};
+use lookback_format::region::header;
+use lookback_options::{Options, Source, format_bytes};
+use std::ffi::CString;
+use std::os::unix::net::UnixListener;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+/// Runs a step. What fails in it is one line, and the result false.
+pub(crate) fn guarded(f: impl FnOnce() -> Result<(), String>) -> bool {
+    let why = match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(Ok(())) => return true,
+        Ok(Err(why)) => why,
+        Err(_) => "an internal error".to_owned(),
+    };
+    log::line(&format!("tracing is off: {why}"));
+    false
+}
+
+/// The VM starts and has loaded the agent.
+pub(crate) fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
+    let agent = prepare(vm, text)?;
+    agent.jvmti.enable(Event::VmInit, true).map_err(|e| e.to_string())
+}
+
+/// The VM runs and was told to load the agent.
+pub(crate) fn attach(vm: *mut JavaVM, text: &str) -> Result<(), String> {
+    let agent = prepare(vm, text)?;
+    // The VM looks for native methods in this library only after this call has returned.
+    native_thread("lookback-start", move || {
+        let mut env = std::ptr::null_mut();
+        threads::mark_as_ours();
+        // SAFETY: the VM that loaded us.
+        let attached = unsafe {
+            (**agent.vm)
+                .AttachCurrentThreadAsDaemon
+                .is_some_and(|f| f(agent.vm, &raw mut env, std::ptr::null_mut()) == 0)
+        };
+        if attached {
+            guarded(|| go_live(agent, env.cast()));
+            // SAFETY: attached above; no Java frames are below us.
+            unsafe { (**agent.vm).DetachCurrentThread.map(|f| f(agent.vm)) };
+        }
+    })
+}
+
+/// All that can be done before the VM is up.
+fn prepare(vm: *mut JavaVM, text: &str) -> Result<&'static Agent, String> {
+    if Agent::get().is_some() {
+        return Err(
+            "the agent is loaded already in this process; one is enough (`lookback status PID`)".into()
+        );
+    }
+    let options = read_options(text)?;
+    log::set_quiet(options.quiet);
+    let jvmti = environment(vm)?;
+    add_capabilities(jvmti)?;
+    let command = jvmti.system_property(c"sun.java.command");
+    let program = command.split(' ').next().filter(|p| !p.is_empty()).unwrap_or("java").to_owned();
+    let version = jvmti.system_property(c"java.vm.version");
+    let jvm = format!("{} {version}", jvmti.system_property(c"java.vm.name"));
+    let directory = std::env::current_dir().unwrap_or_default();
+    let runtime = default_runtime_dir();
+    let region = make_region(&options, &runtime, &Names { program: &program, jvm: &jvm })?;
+    let socket = options.control.then(|| socket_path(&runtime, std::process::id()));
+    let parts = Parts { options, jvmti, vm, region, program, jvm, directory, socket };
+    let agent = Agent::install(parts).ok_or("the agent is loaded already in this process")?;
+    jvmti.set_callbacks(events::callbacks()).map_err(|e| e.to_string())?;
+    Ok(agent)
+}
+
+fn read_options(text: &str) -> Result<Options, String> {
+    let mut options = Options::default();
+    if let Ok(file) = std::fs::read_to_string("lookback.toml") {
+        options.apply_toml(&file).map_err(|e| e.to_string())?;
+    }
+    if let Ok(environment) = std::env::var("LOOKBACK_OPTS") {
+        options.apply(&environment, Source::Environment).map_err(|e| format!("LOOKBACK_OPTS: {e}"))?;
+    }
+    options.apply(text, Source::Given).map_err(|e| e.to_string())?;
+    Ok(options)
+}
+
+fn environment(vm: *mut JavaVM) -> Result<Jvmti, String> {
+    let mut env = std::ptr::null_mut();
+    // SAFETY: the VM's own pointer; the out parameter is valid.
+    let code = unsafe { (**vm).GetEnv.map(|f| f(vm, &raw mut env, VERSION)) };
+    if code != Some(0) || env.is_null() {
+        return Err("this VM offers no JVM Tool Interface 1.2".into());
+    }
+    // SAFETY: given for this version just now.
+    Ok(unsafe { Jvmti::new(env) })
+}
+
+/// Asks for what the VM offers; only rewriting is indispensable.
+fn add_capabilities(jvmti: Jvmti) -> Result<(), String> {
+    let offered = jvmti.potential_capabilities().map_err(|e| e.to_string())?;
+    let wanted = [
+        Capability::RetransformClasses,
+        Capability::RetransformAnyClass,
+        Capability::GenerateAllClassHookEvents,
+        Capability::GenerateMonitorEvents,
+        Capability::GenerateGarbageCollectionEvents,
+        Capability::GetCurrentContendedMonitor,
+        Capability::GetMonitorInfo,
+        Capability::GetSourceFileName,
+        Capability::GetLineNumbers,
+    ];
+    if !offered.has(Capability::RetransformClasses) {
+        return Err("this VM does not let agents rewrite classes".into());
+    }
+    let chosen =
+        wanted.into_iter().filter(|&c| offered.has(c)).fold(Capabilities::default(), Capabilities::with);
+    jvmti.add_capabilities(chosen).map_err(|e| format!("the VM refuses its capabilities: {e}"))
+}
+
+fn default_runtime_dir() -> PathBuf {
+    let xdg = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|d| d.is_dir());
+    // SAFETY: no arguments.
+    runtime_dir(xdg.as_deref(), &std::env::temp_dir(), unsafe { libc::geteuid() })
+}
+
+/// Creates the region where the options say, else in shared memory, else in the runtime directory; leaves a
+/// link in the runtime directory, by which `lookback ls` finds it.
+fn make_region(options: &Options, runtime: &Path, names: &Names<'_>) -> Result<Region, String> {
+    let pid = std::process::id();
+    let linked = server::prepare_directory(runtime).map(|()| region_path(runtime, pid));
+    let stamp = clock::pair().1 / 1_000_000_000;
+    let file = format!("{pid}-{stamp}.region");
+    let region = match &options.region {
+        Some(path) => Region::create(path, options, names)
+            .map_err(|e| format!("cannot create the region file {}: {e}", path.display()))?,
+        None => {
+            // SAFETY: no arguments.
+            let shared = PathBuf::from(format!("/dev/shm/lookback-{}", unsafe { libc::geteuid() }));
+            let mut why = Vec::new();
+            let made = [shared, runtime.to_owned()].into_iter().find_map(|dir| {
+                let made = server::prepare_directory(&dir)
+                    .inspect(|()| forget_old_regions(&dir))
+                    .and_then(|()| Region::create(&dir.join(&file), options, names));
+                made.map_err(|e| why.push(format!("{}: {e}", dir.display()))).ok()
+            });
+            made.ok_or_else(|| {
+                format!("no place for its memory ({}); name one with region=FILE", why.join("; "))
+            })?
+        }
+    };
+    if let Ok(link) = linked
+        && link != region.path
+    {
+        let target = std::path::absolute(&region.path).unwrap_or_else(|_| region.path.clone());
+        let _ = std::fs::remove_file(&link);
+        let _ = std::os::unix::fs::symlink(target, link);
+    }
+    Ok(region)
+}
+
+/// Of the regions that dead processes left behind, the newest few are kept: each takes memory.
+fn forget_old_regions(dir: &Path) {
+    const KEPT: usize = 3;
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let mut dead: Vec<_> = entries
+        .flatten()
+        .filter(|e| {
+            let name = e.file_name().to_string_lossy().into_owned();
+            let pid = name.strip_suffix(".region").and_then(|n| n.split('-').next()).map(str::to_owned);
+            let is_file = e.file_type().is_ok_and(|t| t.is_file());
+            is_file && pid.is_some_and(|p| !Path::new("/proc").join(p).exists())
+        })
+        .filter_map(|e| Some((e.metadata().and_then(|m| m.modified()).ok()?, e.path())))
+        .collect();
+    dead.sort();
+    for (_, path) in dead.iter().rev().skip(KEPT) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// The VM is up: brings tracing to life.
+pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv) -> Result<(), String> {
+    agent.come_alive(env)?;
+    define_trace_points(agent, env)?;
+    ticker::publish(&agent.region, clock::now());
+    native_thread("lookback-tick", move || ticker::run(&agent.region, &agent.slabs))?;
+    begin_threads(agent, env)?;
+    let enable = |e| agent.jvmti.enable(e, true);
+    enable(Event::ClassFileLoadHook).map_err(|e| format!("the VM refuses its class hook: {e}"))?;
+    // A VM without one of these tells less; that is no reason not to trace.
+    let _ = enable(Event::VmDeath);
+    let _ = enable(Event::GarbageCollectionStart).and_then(|()| enable(Event::GarbageCollectionFinish));
+    if agent.options.waits {
+        let _ = enable(Event::MonitorWait).and_then(|()| enable(Event::MonitorWaited));
+        let _ = enable(Event::MonitorContendedEnter).and_then(|()| enable(Event::MonitorContendedEntered));
+        rewrite_loaded(agent, env);
+    }
+    begin_control(agent)?;
+    announce(agent);
+    Ok(())
+}
+
+/// Defines the class with the trace points in `java.base` and links its natives.
+fn define_trace_points(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
+    let bytes = trace_points::class_file(agent.region.address(header::TICK_WORD))
+        .ok_or("the trace point class has no place for the tick's address")?;
+    let name = CString::new(TRACE_POINT_CLASS).unwrap_or_default();
+    let loader = std::ptr::null_mut();
+    let class = jni!(env, DefineClass, name.as_ptr(), loader, bytes.as_ptr().cast(), bytes.len() as i32);
+    clear(env);
+    if class.is_null() {
+        return Err(
+            "the VM refuses the trace point class; is another Lookback loaded in this process?".into()
+        );
+    }
+    let start = jni!(env, GetStaticMethodID, class, c"start".as_ptr(), c"()V".as_ptr());
+    if start.is_null() {
+        clear(env);
+        return Err(
+            "the trace point class cannot be initialised on this VM (HotSpot 17 to 25 is needed)".into()
+        );
+    }
+    // When attached, the VM finds the natives only a moment later.
+    for _ in 0..1_000 {
+        jni!(env, CallStaticVoidMethodA, class, start, std::ptr::null());
+        if jni!(env, ExceptionCheck) == 0 {
+            return Ok(());
+        }
+        jni!(env, ExceptionClear);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Err("the VM does not find the agent's native methods".into())
+}
+
+/// Sees every thread from now on, and adopts those that are there. Before any class is rewritten: until
+/// then no trace point reads the field that holds the cursor.
+fn begin_threads(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
+    let refused = |e| format!("the VM refuses its thread events: {e}");
+    agent.jvmti.enable(Event::ThreadStart, true).map_err(refused)?;
+    agent.jvmti.enable(Event::ThreadEnd, true).map_err(refused)?;
+    let java = agent.java().ok_or("the agent is not alive")?;
+    let own = agent.own_thread(env);
+    for thread in agent.jvmti.all_threads().map_err(|e| e.to_string())? {
+        let home = java.home(env, thread);
+        if !home.is_null() {
+            // SAFETY: no arguments.
+            let os_tid =
+                if Some(java.tid(env, thread)) == own { unsafe { libc::gettid() as u32 } } else { 0 };
+            threads::adopt(agent, env, thread, home, os_tid);
+            delete(env, home);
+        }
+        delete(env, thread);
+    }
+    Ok(())
+}
+
+/// Rewrites the wait points that are loaded already, in one step.
+fn rewrite_loaded(agent: &Agent, env: *mut JNIEnv) {
+    let Ok(classes) = agent.jvmti.loaded_classes() else { return };
+    let is_wait =
+        |c: &&jclass| agent.jvmti.class_name(**c).is_ok_and(|n| waits::has_waits(&n.replace('.', "/")));
+    let chosen: Vec<jclass> = classes.iter().filter(is_wait).copied().collect();
+    if let Err(e) = agent.jvmti.retransform(&chosen) {
+        log::line(&format!("the JDK's wait points are not timed: {e}"));
+    }
+    clear(env);
+    classes.into_iter().for_each(|c| delete(env, c));
+}
+
+fn begin_control(agent: &'static Agent) -> Result<(), String> {
+    let (ask, asked) = sync_channel(16);
+    if let Some(path) = &agent.socket {
+        let listener: Result<UnixListener, String> = server::listen(path).map_err(|e| e.to_string());
+        match listener {
+            Ok(listener) => native_thread("lookback-serve", move || server::run(agent, &listener, &ask))?,
+            Err(e) => log::line(&format!(
+                "no control socket at {}: {e}; the `lookback` command will not find this process",
+                path.display()
+            )),
+        }
+    }
+    native_thread("lookback-ctl", move || control::run(agent, &asked))
+}
+
+/// Starts a thread of the agent's own, on which no signal of the program is handled.
+fn native_thread(name: &str, f: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    // SAFETY: zeros are a valid signal set; both calls get valid pointers.
+    let old = unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut old: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut old);
+        old
+    };
+    let body = move || {
+        let _ = catch_unwind(AssertUnwindSafe(f));
+    };
+    let spawned = std::thread::Builder::new().name(name.into()).spawn(body);
+    // SAFETY: the set saved above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const old, std::ptr::null_mut()) };
+    spawned.map(drop).map_err(|e| format!("cannot start the thread {name}: {e}"))
+}
+
+fn announce(agent: &Agent) {
+    let pid = std::process::id();
+    let state = if agent.options.tracing { "recording" } else { "ready, tracing off" };
+    log::line(&format!(
+        "pid {pid}: {state} in {} ({}); reach in seconds: lookback status {pid}; write it now: lookback dump {pid}; turn off: lookback stop {pid}",
+        format_bytes(agent.options.ring),
+        agent.region.path.display(),
+    ));
+}
+
+/// The program ends well: tidies up, and says what was done when asked to.
+pub(crate) fn end(agent: &'static Agent) {
+    if agent.options.stats {
+        let (counts, nanos) = agent.counts.read();
+        let rewritten = counts.get("classes rewritten").copied().unwrap_or(0);
+        let seen = counts.get("classes seen").copied().unwrap_or(0);
+        log::line(&format!(
+            "rewriting: {:.1} us a class ({} us, {seen} classes seen, {rewritten} rewritten)",
+            nanos as f64 / 1e3 / seen.max(1) as f64,
+            nanos / 1_000
+        ));
+        counts.iter().for_each(|(name, n)| log::line(&format!("{name}: {n}")));
+        incidents::losses(agent).iter().for_each(|(cause, n)| log::line(&format!("lost, {cause}: {n}")));
+    }
+    if let Some(socket) = &agent.socket {
+        let _ = std::fs::remove_file(socket);
+    }
+    if !agent.options.keep {
+        let _ = std::fs::remove_file(&agent.region.path);
+        let _ = std::fs::remove_file(region_path(&default_runtime_dir(), std::process::id()));
+    }
+}

@@ -1,0 +1,174 @@
+//! Threads: begins and ends their tracing, keeps their names, turns tracing off and on for all of them.
+//!
+//! The constraint that shaped it: a thread's cursor must be valid or 0 from before its first Java code until
+//! it is gone, because the field that holds it begins as the thread's requested stack size. So every thread
+//! start is seen for as long as any class is rewritten, whether tracing is on or not.
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::java::{clear, delete};
+use crate::region::Loss;
+use crate::slab::{Identity, OwnSlab};
+use jni_sys::{JNIEnv, jobject};
+use lookback_format::event::{Event, ThreadEvent, kind};
+use lookback_format::region::{put_text, slab};
+use lookback_format::{Nanos, ThreadKey};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+
+thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
+
+/// Marks the current thread as the agent's own: it is never traced.
+pub(crate) fn mark_as_ours() {
+    OURS.set(true);
+}
+
+fn gettid() -> u32 {
+    // SAFETY: no arguments.
+    unsafe { libc::gettid() as u32 }
+}
+
+/// A thread begins; runs on it, before its first Java code.
+pub(crate) fn started(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
+    let home = agent.java().map_or(std::ptr::null_mut(), |j| j.home(env, thread));
+    if home.is_null() {
+        return; // a virtual thread
+    }
+    adopt(agent, env, thread, home, gettid());
+    delete(env, home);
+}
+
+/// Traces a platform thread from now on when tracing is on, else makes sure that it is not traced.
+pub(crate) fn adopt(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject, os_tid: u32) {
+    let Some(java) = agent.java() else { return };
+    let mut cursor = 0;
+    if agent.is_tracing() && !OURS.get() {
+        let name = thread_name(agent, env, thread);
+        let java_tid = java.tid(env, thread);
+        let now = clock::now();
+        match agent.slabs.adopt(&agent.region, &Identity { name: &name, os_tid, java_tid }, now) {
+            Some((index, first)) => {
+                cursor = first;
+                let own = OwnSlab::of_cursor(&agent.region, first);
+                debug_assert!(own.as_ref().is_some_and(|o| o.index == index));
+                let key = own.map_or(ThreadKey(0), |o| o.key());
+                announce(agent, kind::THREAD_START, key, os_tid, java_tid, now, name);
+            }
+            None => agent.region.lose(Loss::NoSlab, 1),
+        }
+    }
+    java.set_cursor(env, home, cursor);
+}
+
+/// A thread ends; runs on it, after its last Java code.
+pub(crate) fn ended(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
+    let Some(java) = agent.java() else { return };
+    let home = java.home(env, thread);
+    if home.is_null() {
+        return;
+    }
+    let cursor = java.cursor(env, home);
+    java.set_cursor(env, home, 0);
+    delete(env, home);
+    if cursor == 0 {
+        return;
+    }
+    let Some(own) = OwnSlab::of_cursor(&agent.region, cursor) else { return };
+    let now = clock::now();
+    own.empty(cursor, now);
+    let name = thread_name(agent, env, thread);
+    announce(agent, kind::THREAD_END, own.key(), gettid(), java.tid(env, thread), now, name);
+    agent.slabs.release(&agent.region, own.index);
+}
+
+fn thread_name(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> String {
+    match agent.jvmti.thread_name(thread) {
+        Ok((name, references)) => {
+            references.into_iter().for_each(|r| delete(env, r));
+            name
+        }
+        Err(_) => String::new(),
+    }
+}
+
+fn announce(
+    agent: &Agent,
+    kind: u16,
+    thread: ThreadKey,
+    os_tid: u32,
+    java_tid: u64,
+    at: Nanos,
+    name: String,
+) {
+    let mut payload = Vec::with_capacity(32 + name.len());
+    Event::ThreadStart(ThreadEvent { thread, os_tid, java_tid, at, name }).encode(&mut payload);
+    if agent.region.ring.write(kind, &[&payload]).is_err() {
+        agent.region.lose(Loss::RingFull, 1);
+    }
+}
+
+/// Asks all threads to stop recording, at their next exit or timed trace point.
+pub(crate) fn stop_all(agent: &Agent) {
+    for i in (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i)) {
+        let at = agent.region.slab_at(i);
+        // Relaxed: flags that the thread reads at its next poll.
+        agent.region.u32(at + slab::STATE).store(slab::STATE_OFF, Ordering::Relaxed);
+        agent.region.u32(at + slab::POLL).store(slab::POLL_TICK, Ordering::Relaxed);
+    }
+}
+
+/// Brings the picture of all threads up to date: names, and threads that should be traced and are not
+/// (tracing was off when they began, or no slab was free). Runs on the control thread.
+pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv) {
+    let Some(java) = agent.java() else { return };
+    let Ok(threads) = agent.jvmti.all_threads() else { return };
+    let mut by_tid: HashMap<u64, u32> = HashMap::new();
+    for i in (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i)) {
+        // Relaxed: written before the slab was published.
+        by_tid.insert(agent.region.u64(agent.region.slab_at(i) + slab::JAVA_TID).load(Ordering::Relaxed), i);
+    }
+    for thread in threads {
+        let home = java.home(env, thread);
+        if !home.is_null() {
+            let cursor = java.cursor(env, home);
+            let tid = java.tid(env, thread);
+            match by_tid.get(&tid) {
+                Some(&i) if cursor != 0 => rename(agent, env, thread, i),
+                // The thread has stopped; its slab waits for it.
+                Some(&i) if agent.is_tracing() => resume(agent, env, home, i),
+                None if agent.is_tracing() && agent.own_thread(env) != Some(tid) => {
+                    adopt_other(agent, env, thread, home);
+                }
+                _ => {}
+            }
+            delete(env, home);
+        }
+        clear(env);
+        delete(env, thread);
+    }
+}
+
+/// Traces a thread that runs already. It sees the cursor at its next trace point.
+pub(crate) fn adopt_other(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject) {
+    let ours = OURS.replace(false);
+    adopt(agent, env, thread, home, 0);
+    OURS.set(ours);
+}
+
+fn rename(agent: &Agent, env: *mut JNIEnv, thread: jobject, i: u32) {
+    let name = thread_name(agent, env, thread);
+    let at = agent.region.slab_at(i) + slab::NAME;
+    put_text(agent.region.bytes_mut(at, slab::NAME_BYTES + 2), &name, slab::NAME_BYTES);
+}
+
+fn resume(agent: &Agent, env: *mut JNIEnv, home: jobject, i: u32) {
+    let Some(java) = agent.java() else { return };
+    let at = agent.region.slab_at(i);
+    // Relaxed: the thread has no cursor, so nobody else touches these words; it sees them through the
+    // cursor's store below, and JNI orders that store after them.
+    agent.region.u64(at + slab::FIRST).store(clock::now().0, Ordering::Relaxed);
+    agent.region.u32(at + slab::POLL).store(slab::POLL_TICK, Ordering::Relaxed);
+    agent.region.u32(at + slab::STATE).store(slab::STATE_ON, Ordering::Relaxed);
+    java.set_cursor(env, home, agent.region.address(at + slab::SLOTS));
+}

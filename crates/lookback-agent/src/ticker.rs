@@ -1,0 +1,66 @@
+//! The ticker: a native thread that tells time to all threads, once a tick.
+//!
+//! The constraint that shaped it: a trace point cannot read a clock, and ten thousand idle threads must cost
+//! nothing. So a thread that has taken note of a tick says so in one byte, and only for those bytes does the
+//! ticker set a poll word again. The poll is also how every request reaches a thread.
+
+use crate::clock;
+use crate::region::Region;
+use crate::slab::Slabs;
+use lookback_format::Nanos;
+use lookback_format::region::{header, slab};
+use lookback_format::slot;
+use std::sync::atomic::Ordering;
+
+/// Publishes the tick that `now` lies in.
+pub(crate) fn publish(region: &Region, now: Nanos) -> u64 {
+    let tick = now.0.saturating_sub(region.epoch) / region.tick;
+    // Relaxed: a thread that still sees the old tick is within the error that a tick has.
+    region.u32(header::TICK_WORD).store(slot::tick(tick), Ordering::Relaxed);
+    tick
+}
+
+/// Runs until the process ends.
+pub(crate) fn run(region: &Region, slabs: &Slabs) -> ! {
+    // The kernel may not add its usual 50 us to the sleep. SAFETY: no pointers are involved.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    loop {
+        let now = clock::now();
+        let tick = publish(region, now);
+        let late = now.0 - (region.epoch + tick * region.tick);
+        // Relaxed: only this thread writes it; a figure for reports.
+        if late > region.u64(header::TICK_LATE).load(Ordering::Relaxed) {
+            region.u64(header::TICK_LATE).store(late, Ordering::Relaxed);
+        }
+        arm(region, slabs);
+        sleep_until(region.epoch + (tick + 1) * region.tick);
+    }
+}
+
+/// Sets the poll of every thread that has taken note of a tick since.
+fn arm(region: &Region, slabs: &Slabs) {
+    for word in 0..slabs.high().div_ceil(8) as usize {
+        // Relaxed: a look; the swap below orders.
+        if region.active_word(word).load(Ordering::Relaxed) == 0 {
+            continue;
+        }
+        for i in word as u32 * 8..(word as u32 + 1) * 8 {
+            // ORDERING: Acquire; pairs with the Release in `OwnSlab::answer_poll`: the poll set below comes
+            // after the thread's own store into the poll word.
+            if region.active(i).swap(0, Ordering::Acquire) != 0 && i < region.slabs {
+                region.u32(region.slab_at(i) + slab::POLL).store(slab::POLL_TICK, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+fn sleep_until(at: u64) {
+    let t = libc::timespec {
+        tv_sec: (at / 1_000_000_000) as libc::time_t,
+        tv_nsec: (at % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: a valid timespec; an interrupted sleep is only a shorter one.
+    unsafe {
+        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const t, std::ptr::null_mut())
+    };
+}

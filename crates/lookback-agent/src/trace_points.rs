@@ -1,0 +1,133 @@
+//! The native half of the trace points: what `LookbackTracePoint` calls when a poll is set, a slab is
+//! filled, or a time must be exact.
+//!
+//! The constraint that shaped it: these run on the program's threads, about once a tick and thread. They
+//! take a cursor and give the next one (0 turns tracing off for the thread), call nothing of the VM, take no
+//! lock and do not allocate. A panic turns tracing off for the thread and goes no further.
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::detector::Detector;
+use crate::hooks;
+use crate::slab::{FILLED, OwnSlab};
+use jni_sys::{JNIEnv, jclass, jint, jlong};
+use lookback_format::Nanos;
+use lookback_format::slot;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+/// Runs one slow path: `f` gets the slab, the cursor and the time, and gives the new cursor.
+fn slow(cursor: jlong, f: impl FnOnce(&'static Agent, &OwnSlab<'static>, usize, Nanos) -> usize) -> jlong {
+    let run = || {
+        let agent = Agent::get()?;
+        let own = OwnSlab::of_cursor(&agent.region, cursor as usize)?;
+        let now = clock::now();
+        let mut cursor = f(agent, &own, cursor as usize, now);
+        if own.poll() != 0 {
+            own.answer_poll();
+        }
+        if own.is_off() {
+            own.empty(cursor, now);
+            Detector::forget(&agent.region, &own);
+            return Some(0);
+        }
+        if own.filled(cursor) >= FILLED {
+            cursor = own.empty(cursor, now);
+        }
+        Some(cursor)
+    };
+    catch_unwind(AssertUnwindSafe(run)).ok().flatten().unwrap_or(0) as jlong
+}
+
+/// An exit whose poll word was set or whose slab is filled.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    exit: jint,
+) -> jlong {
+    slow(cursor, |_, own, cursor, now| match own.poll() {
+        0 => own.put(cursor, &[exit as u32], now),
+        _ => own.put_exact(cursor, exit as u32, now),
+    })
+}
+
+/// An entry into, or exit from, a method whose times are exact.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_timed(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    slot: jint,
+) -> jlong {
+    slow(cursor, |agent, own, cursor, now| timed(agent, own, cursor, slot as u32, now))
+}
+
+/// Writes an exact slot. When a carrier stops running a virtual thread, its watched calls go with it.
+pub(crate) fn timed(agent: &Agent, own: &OwnSlab<'_>, cursor: usize, slot: u32, now: Nanos) -> usize {
+    // Relaxed: written when the class was rewritten, before this code could run.
+    if slot == agent.carrier.load(Ordering::Relaxed) | slot::EXIT {
+        Detector::forget(&agent.region, own);
+    }
+    own.put_exact(cursor, slot, now)
+}
+
+/// An entry into, or exit from, a method that a detector watches.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_watched(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    slot: jint,
+    rule: jint,
+) -> jlong {
+    let slot = slot as u32;
+    slow(cursor, |agent, own, cursor, now| {
+        if slot & slot::EXIT == 0 {
+            agent.detector.enter(&agent.region, own, slot, rule as u32, now);
+        } else {
+            agent.detector.exit(&agent.region, own, now);
+        }
+        own.put_exact(cursor, slot, now)
+    })
+}
+
+/// Called once, through Java, by the agent: shows that these natives are linked, and takes the chance to
+/// rebind the JDK's native wait points from inside the boot loader.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_link(env: *mut JNIEnv, _: jclass) {
+    let run = || {
+        if let Some(agent) = Agent::get().filter(|a| a.options.waits) {
+            hooks::rebind_natives(agent, env);
+        }
+    };
+    let _ = catch_unwind(AssertUnwindSafe(run));
+}
+
+/// The class file of `LookbackTracePoint`, with the address of the tick record in its place.
+pub(crate) fn class_file(tick_word: usize) -> Option<Vec<u8>> {
+    const CLASS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/java/lang/LookbackTracePoint.class"));
+    let mut bytes = CLASS.to_vec();
+    let mut places = bytes.windows(8).enumerate().filter(|(_, w)| *w == PLACE);
+    let (at, _) = places.next()?;
+    if places.next().is_some() {
+        return None;
+    }
+    bytes[at..at + 8].copy_from_slice(&(tick_word as u64).to_be_bytes());
+    Some(bytes)
+}
+
+/// What stands in the class file where the address belongs.
+const PLACE: [u8; 8] = *b"tickaddr";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_has_exactly_one_place() {
+        let bytes = class_file(0x1234).expect("one place");
+        assert!(bytes.windows(8).any(|w| w == 0x1234_u64.to_be_bytes()));
+    }
+}

@@ -1,0 +1,172 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * The trace points that rewritten methods call.
+ *
+ * <p>The constraint that shaped it: an entry or an exit may cost well under a nanosecond in compiled code.
+ * So each is inlined into its caller, reads no clock, takes no lock, allocates nothing, and an entry calls
+ * nothing at all: a call, however rare, would make the compiler spill every live argument of every traced
+ * method to the stack. The agent defines this class in {@code java.base}, because class loaders of every
+ * kind delegate {@code java.*} to the VM's own loader, and because nothing needs to be exported then.
+ *
+ * <p>A thread's cursor is the address of its next slot, 0 while the thread is not traced. It lives in the
+ * field that holds a thread's requested stack size, which the VM reads once, when the thread starts: a Java
+ * field, because the compiler then knows that a stored slot does not change it and keeps it in a register
+ * from one trace point to the next. The slab that it points into is described in {@code docs/FORMAT.md}.
+ *
+ * <p>It must not use anything of the class library but Unsafe and Thread: it runs inside every method of it.
+ */
+public final class LookbackTracePoint {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** Bit of an exit's slot. */
+    private static final int EXIT = 1 << 30;
+    /** Takes a cursor to the start of its slab: slabs are 64 KiB long and aligned to it. */
+    private static final long SLAB = -65536L;
+    /** Offset of the first slot in a slab. */
+    private static final long SLOTS = 64;
+    /** Set in the cursor's low bits when about 4 KiB are filled: the slab is emptied at the next exit. */
+    private static final int FILLED = 4096;
+    /** The poll word's value when a tick has passed. */
+    private static final int TICK_PASSED = 2;
+    /** The poll word's value when the coarse time is written and the exact one is wanted. */
+    private static final int EXACT_WANTED = 1;
+
+    /** Offset of Thread.holder, where there is one (JDK 19 and later); else 0. */
+    private static final long HOLDER;
+    /** Offset of the cursor in Thread or in its holder. */
+    private static final long CURSOR;
+    /**
+     * Address of the record that says which tick it is. The agent finds this number in the class file and
+     * puts the address in its place, so that it is a constant and nothing native runs in the initialiser.
+     */
+    private static final long TICK = 0x7469636b61646472L;
+
+    static {
+        long holder = 0;
+        Class<?> home = Thread.class;
+        try {
+            holder = U.objectFieldOffset(Thread.class, "holder");
+            home = Class.forName("java.lang.Thread$FieldHolder", false, null);
+        } catch (InternalError | ClassNotFoundException olderThan19) {
+            // The field is in Thread itself.
+        }
+        HOLDER = holder;
+        CURSOR = U.objectFieldOffset(home, "stackSize");
+    }
+
+    private LookbackTracePoint() {}
+
+    /** A method is entered. Calls nothing. */
+    @ForceInline
+    public static void enter(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            if (U.getInt(cursor & SLAB) > EXACT_WANTED) {
+                cursor = late(cursor);
+            }
+            U.putInt(cursor, id);
+            U.putLong(home, CURSOR, cursor + 4);
+        }
+    }
+
+    /** A method is left, by return or by exception. */
+    @ForceInline
+    public static void exit(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            if ((U.getInt(cursor & SLAB) | (int) cursor & FILLED) == 0) {
+                U.putInt(cursor, id | EXIT);
+                U.putLong(home, CURSOR, cursor + 4);
+            } else {
+                U.putLong(home, CURSOR, poll(cursor, id | EXIT));
+            }
+        }
+    }
+
+    /** A method is entered whose times are exact. */
+    public static void enterTimed(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, timed(cursor, id));
+        }
+    }
+
+    /** A method is left whose times are exact. */
+    public static void exitTimed(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, timed(cursor, id | EXIT));
+        }
+    }
+
+    /** A method is entered that a detector watches. */
+    public static void enterWatched(int id, int rule) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, watched(cursor, id, rule));
+        }
+    }
+
+    /** A method is left that a detector watches. */
+    public static void exitWatched(int id, int rule) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, watched(cursor, id | EXIT, rule));
+        }
+    }
+
+    /**
+     * An entry finds its poll word set: a tick has passed, or the slots have run off the slab's end (the
+     * guard word there is greater than any poll). Writes which tick it is, and begins the slab anew at its
+     * end; the agent counts what that loses. In line, for the reason given above.
+     */
+    @ForceInline
+    private static long late(long cursor) {
+        long slab = cursor & SLAB;
+        if (U.getInt(slab) == TICK_PASSED) {
+            U.putInt(slab, EXACT_WANTED);
+            U.putByte(U.getLong(slab + 8), (byte) 1);
+            U.putInt(cursor, U.getInt(TICK));
+            cursor += 4;
+        }
+        if ((cursor & ~SLAB) == 0) {
+            slab = cursor + SLAB;
+            U.putInt(slab + 4, U.getInt(slab + 4) + 1);
+            cursor = slab + SLOTS;
+        }
+        return cursor;
+    }
+
+    /** Writes the exact time and the slot, obeys requests, empties a filled slab; gives the new cursor. */
+    private static native long poll(long cursor, int slot);
+
+    /** Writes the exact time and the slot; gives the new cursor. */
+    private static native long timed(long cursor, int slot);
+
+    /** As timed, and tells the detector. */
+    private static native long watched(long cursor, int slot, int rule);
+
+    /** Called by the agent before any class is rewritten: fails as long as the natives are not linked. */
+    private static void start() {
+        link();
+    }
+
+    /** Binds the JDK's native wait points again, from inside the boot loader. */
+    private static native void link();
+}
