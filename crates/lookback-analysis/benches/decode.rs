@@ -6,11 +6,11 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use lookback_analysis::Recording;
+use lookback_analysis::*;
 use lookback_format::event::{Event, frame};
 use lookback_format::incident::{Reader, Writer};
 use lookback_format::symbol::Wait;
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::time::Instant;
 use support::*;
 
@@ -37,6 +37,40 @@ fn main() {
     println!("result decode.64mb.slices {} slices", recording.slices());
     println!("result decode.64mb.seconds {seconds:.3} s");
     println!("result decode.64mb.peak_mb {:.0} MB", peak / 1e3);
+    time("report.64mb.words", || {
+        let verdict = Verdict::of(&recording);
+        report(&recording, &verdict, Style::default(), &mut std::io::sink()).expect("a sink takes all");
+        verdict.sentences.len() as u64
+    });
+    time("report.64mb.page", || page_json(&recording, &Verdict::of(&recording), DEFAULT_SLICES).len() as u64);
+    time("report.64mb.perfetto", || written(|out| perfetto(&recording, out)));
+    time("report.64mb.chrome", || written(|out| chrome_json(&recording, out)));
+    time("report.64mb.collapsed", || written(|out| collapsed(&recording, out)));
+    println!("result report.64mb.peak_mb {:.0} MB", (status("VmHWM") - before) / 1e3);
+}
+
+fn time(name: &str, work: impl FnOnce() -> u64) {
+    let begin = Instant::now();
+    let made = work();
+    assert!(made > 0, "{name} made nothing");
+    println!("result {name}.seconds {:.3} s", begin.elapsed().as_secs_f64());
+}
+
+/// Counts what is written and drops it.
+fn written(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> u64 {
+    struct Count(u64);
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    write(&mut count).expect("counting cannot fail");
+    count.0
 }
 
 fn incident(slots: usize) -> Vec<u8> {

@@ -96,8 +96,13 @@ impl Clock {
         Nanos(self.lo.max(self.now))
     }
 
-    /// A chunk begins. Its first time serves as a coarse stamp: a slot after a longer pause is stamped.
+    /// A chunk begins. Its first time serves as a coarse stamp: a slot after a longer pause is stamped. A
+    /// chunk that begins no later than the one before is the rest of a split one, and its slots go on.
     pub(crate) fn chunk(&mut self, first: Nanos, last: Nanos) {
+        if self.last > 0 && first.0 <= self.first {
+            self.last = self.last.max(last.0);
+            return;
+        }
         self.first = first.0.max(self.now);
         self.last = last.0.max(self.first);
         self.lo = self.first;
@@ -156,11 +161,10 @@ impl Clock {
         }
     }
 
-    /// The newest slot has this time; what follows without a stamp comes after it.
+    /// The newest slot has this time; what follows without a stamp comes after it, and no later than the
+    /// last stamp allows.
     pub(crate) fn passed(&mut self, at: u64) {
         self.now = at;
-        self.lo = self.lo.max(at);
-        self.hi = self.hi.max(self.lo);
         self.exact = false;
     }
 }
@@ -216,6 +220,16 @@ mod tests {
         let mut behind = clock(at + MS / 2, at + 50 * MS);
         behind.tick(3);
         assert_eq!(behind.next(), Nanos(at + MS / 2), "no slot is older than its chunk");
+    }
+
+    #[test]
+    fn the_rest_of_a_split_chunk_goes_on_with_its_error() {
+        let mut c = clock(1_000 * MS, 2_000 * MS);
+        c.time(Nanos(1_100 * MS));
+        c.passed(c.run(2, None).at + MS / 2);
+        c.chunk(Nanos(1_000 * MS), Nanos(2_000 * MS));
+        assert_eq!(c.next(), Nanos(1_100 * MS + MS / 2));
+        assert_eq!(c.run(1, None).error.0, 1_100_000, "it may be as old as the stamp");
     }
 
     #[test]

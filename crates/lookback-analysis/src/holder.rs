@@ -155,7 +155,7 @@ impl Case<'_> {
     fn waited(&self, thread: usize) -> Nanos {
         let s = &self.r.threads[thread].slices;
         let waits = self.overlapping(thread).filter(|i| self.monitors.contains(&s.method[i.at()]));
-        Nanos(waits.map(|i| s.get(i).overlap(self.window.0, self.window.1).0).sum())
+        waits.fold(Nanos(0), |sum, i| sum.plus(s.get(i).overlap(self.window.0, self.window.1).0))
     }
 
     /// The outermost call of `thread` that covers most of the wait.

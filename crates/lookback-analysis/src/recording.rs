@@ -34,6 +34,8 @@ pub struct Recording {
     pub losses: BTreeMap<String, u64>,
     /// First moment of the oldest slice, and last moment of the recording.
     pub span: (Nanos, Nanos),
+    /// From this moment on no record was overwritten. Threads that did little have older ones as well.
+    pub reach: Nanos,
 }
 
 /// A slice of a recording: position of the thread in [`Recording::threads`], position in its columns.
@@ -66,8 +68,8 @@ pub struct ThreadTrack {
     pub slices: Columns,
     /// Where records are missing.
     pub gaps: Vec<Gap>,
-    /// Whether its oldest records were overwritten: the ring is finite.
-    pub overwritten: bool,
+    /// When the records begin, if older ones were overwritten: the ring is finite.
+    pub overwritten: Option<Nanos>,
 }
 
 /// A place where records of a thread are missing.
@@ -313,19 +315,11 @@ impl Builder {
                 *losses.entry(cause).or_default() += n;
             }
         };
+        let job = Job { methods: &methods, ticks, trigger: &manifest.trigger, end };
         let mut threads = Vec::with_capacity(tracks.len());
-        for (key, Track { mut track, chunks }) in tracks {
-            let chunks = in_order(chunks);
-            track.overwritten = chunks.first().is_some_and(|c| c.seq.0 > 0);
-            let known = known_call(&manifest.trigger, key);
-            let until = track.ended.unwrap_or(end);
-            let Decoded { slices, gaps, unplaced } = decode(&chunks, &methods, ticks, known, until);
-            gaps.iter().for_each(|g| lose(g.kind.cause(), g.lost));
+        for (track, unplaced) in job.all(tracks.into_values().collect()) {
+            track.gaps.iter().for_each(|g| lose(g.kind.cause(), g.lost));
             lose("exits that fit no call".to_owned(), unplaced);
-            (track.slices, track.gaps) = (slices, gaps);
-            if track.name.is_empty() {
-                track.name = format!("thread {}", key.0);
-            }
             threads.push(track);
         }
         lose("events of a kind that this version does not know".to_owned(), unknown);
@@ -333,10 +327,69 @@ impl Builder {
         pauses.sort_by_key(|p| (p.start, p.end));
         let begin = threads.iter().filter_map(|t| t.slices.start.first()).min();
         let begin = begin.copied().unwrap_or(end).min(end);
-        let mut r =
-            Recording { manifest, methods, threads, pauses, fired, damages, losses, span: (begin, end) };
+        let reach = threads.iter().filter_map(|t| t.overwritten).max().unwrap_or(begin).clamp(begin, end);
+        let span = (begin, end);
+        let mut r = Recording { manifest, methods, threads, pauses, fired, damages, losses, span, reach };
         r.mark_trigger();
         r
+    }
+}
+
+/// More workers than this gain nothing: decoding is bound by memory.
+const MOST_WORKERS: usize = 4;
+
+/// What all threads' decodes have in common.
+struct Job<'a> {
+    methods: &'a Methods,
+    ticks: Ticks,
+    trigger: &'a Trigger,
+    end: Nanos,
+}
+
+impl Job<'_> {
+    /// Decodes all tracks, by several workers; gives them by key, with their unplaced exits.
+    fn all(&self, mut tracks: Vec<Track>) -> Vec<(ThreadTrack, u64)> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = cores.min(MOST_WORKERS).min(tracks.len()).max(1);
+        // The largest first, each to the worker that has least to do.
+        let size = |t: &Track| t.chunks.iter().map(|c| c.slots.len()).sum::<usize>();
+        tracks.sort_by_cached_key(|t| std::cmp::Reverse(size(t)));
+        let mut shares: Vec<(usize, Vec<Track>)> = (0..workers).map(|_| (0, Vec::new())).collect();
+        for t in tracks {
+            if let Some(share) = shares.iter_mut().min_by_key(|s| s.0) {
+                share.0 += size(&t);
+                share.1.push(t);
+            }
+        }
+        let run = |share: Vec<Track>| share.into_iter().map(|t| self.one(t)).collect::<Vec<_>>();
+        let mut done = std::thread::scope(|scope| {
+            let first = shares.pop().map(|(_, share)| share).unwrap_or_default();
+            let others: Vec<_> =
+                shares.into_iter().map(|(_, share)| scope.spawn(move || run(share))).collect();
+            let mut done = run(first);
+            for worker in others {
+                match worker.join() {
+                    Ok(tracks) => done.extend(tracks),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            done
+        });
+        done.sort_by_key(|(t, _)| t.key);
+        done
+    }
+
+    fn one(&self, Track { mut track, chunks }: Track) -> (ThreadTrack, u64) {
+        let chunks = in_order(chunks);
+        track.overwritten = chunks.first().filter(|c| c.seq.0 > 0).map(|c| c.first);
+        let known = known_call(self.trigger, track.key);
+        let until = track.ended.unwrap_or(self.end);
+        let Decoded { slices, gaps, unplaced } = decode(&chunks, self.methods, self.ticks, known, until);
+        (track.slices, track.gaps) = (slices, gaps);
+        if track.name.is_empty() {
+            track.name = format!("thread {}", track.key.0);
+        }
+        (track, unplaced)
     }
 }
 

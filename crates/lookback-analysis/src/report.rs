@@ -155,21 +155,20 @@ fn call_row(p: &mut Page<'_>, r: &Recording, s: SliceRef) -> io::Result<()> {
 fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     p.heading("The recording")?;
     let threads = r.threads.iter().filter(|t| !t.slices.is_empty()).count() as u64;
-    let span = r.span.1.since(r.span.0);
-    let paused = Nanos(r.pauses.iter().map(|x| x.end.since(x.start).0).sum());
-    p.paragraph(
-        2,
-        &format!(
-            "{} of {} in {}; {} of {} for garbage collection; times are exact to {} where no wait point or stamp makes them exact.",
-            plural(r.slices() as u64, "call"),
-            plural(threads, "thread"),
-            duration(span),
-            plural(r.pauses.len() as u64, "pause"),
-            duration(paused),
-            duration(r.manifest.tick.plus(r.manifest.tick_late.0)),
-        ),
-        None,
-    )?;
+    let reach = r.span.1.since(r.reach);
+    let paused = r.pauses.iter().fold(Nanos(0), |sum, x| sum.plus(x.end.since(x.start).0));
+    let pauses = match r.pauses.len() as u64 {
+        0 => "no pause".to_owned(),
+        n => format!("{} of {}", plural(n, "pause"), duration(paused)),
+    };
+    let what = format!(
+        "{} of {}, complete for the last {}; {pauses} for garbage collection; times are exact to {} where no wait point or stamp makes them exact.",
+        plural(r.slices() as u64, "call"),
+        plural(threads, "thread"),
+        duration(reach),
+        duration(r.manifest.tick.plus(r.manifest.tick_late.0)),
+    );
+    p.paragraph(2, &what, None)?;
     if r.losses.is_empty() {
         p.paragraph(2, "Nothing was lost.", None)?;
     }

@@ -173,11 +173,11 @@ impl SlowCall {
         let what =
             format!("{} {took} {} on thread {thread}", r.methods.short(self.method), duration(self.duration));
         let seen = self.slice.map_or(Nanos(0), |s| r.slice(s).duration());
-        let cause = if let Some(k) = self.waits.kinds.first().filter(|k| k.total.0 * 2 >= seen.0.max(1)) {
+        let cause = if let Some(k) = self.waits.kinds.first().filter(|k| is_part(k.total, seen, 500)) {
             format!("{} of it waited for {}", share(k.total, self.duration), k.kind.words())
-        } else if self.pauses.1.0 * 2 >= self.duration.0.max(1) {
+        } else if is_part(self.pauses.1, self.duration, 500) {
             format!("the program was paused for {} of it", share(self.pauses.1, self.duration))
-        } else if let Some(end) = self.chain.end().filter(|e| e.own.0 * 2 >= seen.0.max(1)) {
+        } else if let Some(end) = self.chain.end().filter(|e| is_part(e.own, seen, 500)) {
             let own = share(end.own, self.duration);
             match self.chain.links.len() {
                 1 => format!("{own} of it was its own code"),
@@ -198,7 +198,7 @@ impl SlowCall {
     fn wait_sentence(&self, r: &Recording) -> Option<String> {
         let w = self.waits.longest.as_ref()?;
         // What is not worth a sentence: a wait of less than a twentieth.
-        if w.duration.0 * 20 < self.duration.0 {
+        if !is_part(w.duration, self.duration, 50) {
             return None;
         }
         let by = w.caller.map(|c| format!("{} waited ", r.methods.placed(r.slice(c).method)));
@@ -266,7 +266,7 @@ impl SlowCall {
 
     /// What part was spent in a method's own code, when that is much and the headline does not say it.
     fn own_sentence(&self, r: &Recording) -> Option<String> {
-        let end = self.chain.end().filter(|e| !e.wait.is_wait() && e.own.0 * 4 >= self.duration.0.max(1))?;
+        let end = self.chain.end().filter(|e| !e.wait.is_wait() && is_part(e.own, self.duration, 250))?;
         let calls = match end.calls {
             1 => String::new(),
             n => format!(" in {}", plural(n, "call")),
@@ -335,8 +335,13 @@ impl SlowCall {
     }
 }
 
+/// Whether `part` is something and at least so many thousandths of `whole`.
+fn is_part(part: Nanos, whole: Nanos, thousandths: u128) -> bool {
+    part.0 > 0 && u128::from(part.0) * 1_000 >= u128::from(whole.0) * thousandths
+}
+
 fn share(part: Nanos, whole: Nanos) -> String {
-    if part.0 * 1_000 >= whole.0.saturating_mul(995) { "all".to_owned() } else { percent(part, whole) }
+    if is_part(part, whole, 995) { "all".to_owned() } else { percent(part, whole) }
 }
 
 impl Siblings {
@@ -366,7 +371,7 @@ fn overview(r: &Recording) -> Verdict {
     busiest.sort_by_key(|b| std::cmp::Reverse(b.busy));
     busiest.truncate(NAMED);
     let m = &r.manifest;
-    let span = r.span.1.since(r.span.0);
+    let reach = r.span.1.since(r.reach);
     let recovered = matches!(m.trigger, Trigger::Recovered { .. });
     let title = if recovered {
         format!("{} as it was when it ended", m.program)
@@ -381,10 +386,10 @@ fn overview(r: &Recording) -> Verdict {
     let mut sentences = vec![
         how.to_owned(),
         format!(
-            "It holds {} of {} over {}, up to {}.",
+            "It holds {} of {} and is complete for the last {}, up to {}.",
             plural(r.slices() as u64, "call"),
             plural(r.threads.iter().filter(|t| !t.slices.is_empty()).count() as u64, "thread"),
-            duration(span),
+            duration(reach),
             utc(r.unix_nanos(r.span.1))
         ),
     ];

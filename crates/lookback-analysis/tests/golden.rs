@@ -140,7 +140,7 @@ fn calls_that_began_before_the_records_enclose_what_came_first() {
     );
     let (r, b) = decoded([c], 2_000);
     assert_eq!(b, ["1 1000-1600 f1", "  2 1000-1300 f1", "    3 1100-1200 f0", "  4 1400-1500 f0"]);
-    assert!(r.threads[0].overwritten && r.threads[0].gaps.is_empty());
+    assert!(r.threads[0].overwritten.is_some() && r.threads[0].gaps.is_empty());
 }
 
 #[test]
