@@ -6,7 +6,7 @@
 use crate::settings::Given;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The end of each verb's help: what is particular to it, then what holds for all.
 macro_rules! after_help {
@@ -125,6 +125,30 @@ Examples:
         )
     )]
     Recover(RecoverArgs),
+    /// Report an incident in words, and as a page for a browser
+    #[command(
+        before_help = "\
+Examples:
+  lookback report incident.lkb
+  lookback report incident.lkb -o /tmp/page.html --open
+  lookback report incident.lkb --text-only | less
+  lookback report incident.lkb -o - > page.html",
+        after_help = after_help!(
+            "The page is one file that needs no network. It holds names and times only, as the incident does."
+        )
+    )]
+    Report(ReportArgs),
+    /// Convert an incident for another viewer
+    #[command(
+        before_help = "\
+Examples:
+  lookback convert incident.lkb -o incident.pftrace     for ui.perfetto.dev
+  lookback convert incident.lkb -o incident.json        Chrome's trace events, read by many viewers
+  lookback convert incident.lkb -o incident.collapsed   for flame graph tools
+  lookback convert incident.lkb --format collapsed -o - | flamegraph.pl > flame.svg",
+        after_help = after_help!()
+    )]
+    Convert(ConvertArgs),
     /// Show what an incident holds, without analysing it
     #[command(
         before_help = "\
@@ -242,6 +266,81 @@ pub(crate) struct RecoverArgs {
     /// Replace the output if it is there, and read the region even if its program still runs
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// Of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The incident
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Where the page goes [default: beside the incident, with the ending .html]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Write no page
+    #[arg(long, conflicts_with_all = ["output", "open"])]
+    pub(crate) text_only: bool,
+    /// Open the page in $BROWSER, or with xdg-open
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Columns of the text [default: the terminal's, or 80]
+    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(40..=1000))]
+    pub(crate) width: Option<usize>,
+    /// The most calls that the page shows; the shortest ones far from the trigger are left out
+    #[arg(long, value_name = "N", default_value_t = lookback_analysis::DEFAULT_SLICES)]
+    pub(crate) slices: usize,
+    /// Replace the page if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Of `convert`.
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// The incident
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Where to write; its ending says in which format
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+    /// The format, whatever the name
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    /// The most calls that a page shows; the shortest ones far from the trigger are left out
+    #[arg(long, value_name = "N", default_value_t = lookback_analysis::DEFAULT_SLICES)]
+    pub(crate) slices: usize,
+    /// Replace the output if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// A format to convert to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Perfetto's own trace
+    #[value(alias = "perfetto")]
+    Pftrace,
+    /// Chrome's trace events
+    #[value(alias = "chrome")]
+    Json,
+    /// One line a stack, for flame graphs
+    #[value(alias = "folded")]
+    Collapsed,
+    /// The report page
+    Html,
+}
+
+impl Format {
+    /// The format that a file's ending stands for.
+    pub(crate) fn of(file: &Path) -> Option<Format> {
+        match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "pftrace" | "perfetto-trace" => Some(Format::Pftrace),
+            "json" => Some(Format::Json),
+            "collapsed" | "folded" => Some(Format::Collapsed),
+            "html" | "htm" => Some(Format::Html),
+            _ => None,
+        }
+    }
 }
 
 /// Of `info`.

@@ -86,10 +86,14 @@ pub(crate) enum Error {
     Write { file: PathBuf, error: io::Error },
     /// A file is not what it should be.
     Format { file: PathBuf, error: lookback_format::Error },
+    /// The format of the output cannot be told.
+    UnknownFormat { output: String },
     /// The region's process still runs.
     StillRuns { file: PathBuf, pid: u32 },
     /// There is no record in it.
     NothingRecorded { file: PathBuf },
+    /// No browser could be started.
+    Open { file: PathBuf, why: String },
 }
 
 impl Error {
@@ -100,6 +104,7 @@ impl Error {
             | Error::Option { .. }
             | Error::OptionsFile { .. }
             | Error::TooManyOptions { .. }
+            | Error::UnknownFormat { .. }
             | Error::NothingRecorded { .. } => USAGE,
             _ => FAILED,
         }
@@ -177,10 +182,14 @@ impl fmt::Display for Error {
             Error::Read { file, error } => write!(f, "cannot read {}: {error}", file.display()),
             Error::Write { file, error } => write!(f, "cannot write {}: {error}", file.display()),
             Error::Format { file, error } => write!(f, "cannot use {}: {error}", file.display()),
+            Error::UnknownFormat { output } => {
+                write!(f, "cannot tell the format to write from the name `{output}`")
+            }
             Error::StillRuns { file, pid } => {
                 write!(f, "{} is in use by process {pid}, which still runs", file.display())
             }
             Error::NothingRecorded { file } => write!(f, "{} holds no record of a method", file.display()),
+            Error::Open { file, why } => write!(f, "cannot open {} in a browser: {why}", file.display()),
         }
     }
 }
@@ -278,12 +287,16 @@ impl Error {
             Error::Format { error: lookback_format::Error::Truncated { .. }, .. } => {
                 "it was cut while it was copied or written: copy it again".into()
             }
+            Error::UnknownFormat { .. } => {
+                "name it .pftrace, .json, .collapsed or .html, or say --format".into()
+            }
             Error::StillRuns { pid, .. } => {
                 format!("`lookback dump {pid}` gives a better recording of a living program; --force reads it anyway")
             }
             Error::NothingRecorded { .. } => {
                 "was tracing on, and do the patterns match? `lookback info` shows what is in it".into()
             }
+            Error::Open { file, .. } => format!("open {} yourself", file.display()),
             _ => String::new(),
         }
     }

@@ -8,6 +8,7 @@ mod args;
 mod attach;
 mod control;
 mod error;
+mod incident;
 mod output;
 mod process;
 mod progress;
@@ -66,6 +67,8 @@ fn dispatch(cli: &Cli, streams: &mut Streams<'_>) -> Result<()> {
         Some(Verb::Start(args)) => verbs::control::switch(&args.target, &Request::Start, streams),
         Some(Verb::Ls(args)) => verbs::ls::run(args, streams),
         Some(Verb::Recover(args)) => verbs::recover::run(args, streams),
+        Some(Verb::Report(args)) => verbs::report::run(args, streams),
+        Some(Verb::Convert(args)) => verbs::convert::run(args, streams),
         Some(Verb::Info(args)) => verbs::info::run(args, streams),
         Some(Verb::Config(args)) => verbs::config::run(&settings(&args.options)?, streams),
         Some(Verb::Completion(args)) => {

@@ -14,6 +14,8 @@ use tempfile::{Builder, NamedTempFile};
 /// Who may read an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
+    /// As the umask says: for reports.
+    Usual,
     /// The user alone: recordings tell a lot about a program.
     Private,
 }
@@ -61,6 +63,7 @@ pub(crate) fn write(
         return Ok(0);
     }
     let mode = match access {
+        Access::Usual => 0o666,
         Access::Private => 0o600,
     };
     let mut temporary = Builder::new()

@@ -3,18 +3,16 @@
 use super::{Streams, named, stdout};
 use crate::args::InfoArgs;
 use crate::control::printable;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::output::{bytes, count, seconds};
 use crate::progress::Progress;
 use crate::table;
 use lookback_format::Nanos;
 use lookback_format::event::Event;
-use lookback_format::incident::{Damage, Manifest, Reader, Trigger};
+use lookback_format::incident::{Damage, Manifest, Trigger};
 use lookback_format::slot::{Record, Records};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::BufReader;
 
 /// What `--json` gives.
 #[derive(Debug, Serialize)]
@@ -42,11 +40,7 @@ pub(crate) fn run(args: &InfoArgs, streams: &mut Streams<'_>) -> Result<()> {
 }
 
 fn read(args: &InfoArgs) -> Result<Info> {
-    let file = File::open(&args.file).map_err(|error| Error::Read { file: args.file.clone(), error })?;
-    let mut reader = Reader::open(BufReader::new(file)).map_err(|error| match error {
-        lookback_format::Error::Io(error) => Error::Read { file: args.file.clone(), error },
-        error => Error::Format { file: args.file.clone(), error },
-    })?;
+    let mut reader = crate::incident::open(&args.file)?;
     let _spinner = Progress::spinner("reading the incident");
     let (mut records, mut chunks, mut threads) = (0_u64, 0_u64, BTreeSet::new());
     let mut span: Option<(Nanos, Nanos)> = None;
@@ -82,7 +76,7 @@ fn read(args: &InfoArgs) -> Result<Info> {
 }
 
 /// A damage in words.
-pub(crate) fn in_words(damage: &Damage) -> String {
+fn in_words(damage: &Damage) -> String {
     format!("{}: {}", damage.section, damage.error)
 }
 

@@ -6,9 +6,11 @@
 pub(crate) mod attach;
 pub(crate) mod config;
 pub(crate) mod control;
+pub(crate) mod convert;
 pub(crate) mod info;
 pub(crate) mod ls;
 pub(crate) mod recover;
+pub(crate) mod report;
 pub(crate) mod run;
 
 use crate::error::Error;

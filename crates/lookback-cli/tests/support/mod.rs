@@ -5,6 +5,8 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
+pub(crate) mod region;
+
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;

@@ -1,0 +1,76 @@
+//! `lookback convert`: an incident in the formats of other viewers, or as a page.
+
+use super::report::refuse_empty;
+use crate::args::{ConvertArgs, Format};
+use crate::error::{Error, Result};
+use crate::incident;
+use crate::output::{self, Access, bytes};
+use crate::progress::Progress;
+use crate::verbs::Streams;
+use lookback_analysis::{Recording, Verdict, chrome_json, collapsed, embed, page_json, perfetto};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// The report page, waiting for its data.
+const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
+
+/// Converts an incident.
+pub(crate) fn run(args: &ConvertArgs, streams: &mut Streams<'_>) -> Result<()> {
+    let format = match args.format {
+        Some(format) => format,
+        None => Format::of(&args.output)
+            .ok_or_else(|| Error::UnknownFormat { output: args.output.display().to_string() })?,
+    };
+    output::check(&args.output, args.force)?;
+    let recording = incident::load(&args.file)?;
+    refuse_empty(&recording, &args.file)?;
+    for damage in &recording.damages {
+        streams.note(&crate::control::printable(&format!("damaged: {damage}")));
+    }
+    let _spinner = Progress::spinner("writing");
+    let (target, force) = (&args.output, args.force);
+    let size = match format {
+        Format::Html => page(&recording, &Verdict::of(&recording), args.slices, target, force)?,
+        Format::Pftrace => write(target, force, |out| perfetto(&recording, out))?,
+        Format::Json => write(target, force, |out| chrome_json(&recording, out))?,
+        Format::Collapsed => write(target, force, |out| collapsed(&recording, out))?,
+    };
+    if !output::is_stdout(target) {
+        let shown = crate::control::printable(&target.display().to_string());
+        streams.note(&format!("{shown}  {}", bytes(size)));
+    }
+    Ok(())
+}
+
+/// Writes the page and returns its size.
+pub(crate) fn page(
+    recording: &Recording,
+    verdict: &Verdict,
+    slices: usize,
+    target: &Path,
+    force: bool,
+) -> Result<u64> {
+    let json = page_json(recording, verdict, slices);
+    let html = embed(TEMPLATE, &json).map_err(|error| match error {
+        lookback_analysis::Error::Io(e) => output::failed(target)(e),
+        other => Error::Usage {
+            what: other.to_string(),
+            hint: "this command was built with a damaged template".into(),
+        },
+    })?;
+    write(target, force, |out| out.write_all(html.as_bytes()))
+}
+
+/// Writes to a file, or to standard output past the stream that takes colours away: a trace is no text.
+fn write(target: &Path, force: bool, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<u64> {
+    let failed = output::failed(target);
+    if output::is_stdout(target) {
+        let mut out = BufWriter::new(io::stdout().lock());
+        fill(&mut out).and_then(|()| out.flush()).map_err(failed)?;
+        return Ok(0);
+    }
+    output::write(target, force, Access::Usual, |file| {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        fill(&mut out).and_then(|()| out.flush()).map_err(failed)
+    })
+}
