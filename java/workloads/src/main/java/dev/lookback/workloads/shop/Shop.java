@@ -14,39 +14,55 @@ import dev.lookback.workloads.shop.web.OrderHandler;
 import dev.lookback.workloads.shop.web.ProductHandler;
 import dev.lookback.workloads.shop.web.SearchHandler;
 import dev.lookback.workloads.shop.web.ShopServlet;
+import java.util.ArrayDeque;
+import java.util.Deque;
 
 /** A running shop: wires the layers and owns their life. */
 public final class Shop implements AutoCloseable {
-    private final Database database;
-    private final SearchService search;
-    private final CatalogueRefresher refresher;
-    private final WebServer server;
+    /** How to undo what was started, the latest first. */
+    private final Deque<Runnable> closers = new ArrayDeque<>();
+    private CatalogueRefresher refresher;
+    private WebServer server;
 
-    private Shop(ShopOptions options) {
-        this.database = Database.open(options.seed(), options.products(), options.cause() != Cause.MISSING_INDEX);
-        ProductRepository products = new ProductRepository(database);
-        this.search = new SearchService(products, new ProductIndex());
-        search.reindex();
-        this.refresher = new CatalogueRefresher(search, options.cause() == Cause.REINDEX, options.verbose());
-        ProductService productService = new ProductService(products, new BasketRepository(database));
-        OrderService orders = new OrderService(database, products, new OrderRepository());
-        Readiness.warm(search, productService, orders);
-        this.server = WebServer.start(options.port(), new ShopServlet(
-                new SearchHandler(search),
-                new ProductHandler(productService),
-                new OrderHandler(orders),
-                new HealthHandler(database)));
-        Readiness.await(url());
-        refresher.start(options.refreshAfterSeconds(), options.refreshEverySeconds());
+    private Shop() {
     }
 
     /**
      * Fills the database, builds the index and listens; returns when requests are answered.
      *
-     * @throws ShopException if the port is taken or the database cannot be set up
+     * @throws ShopException if the port is taken or the database cannot be set up; nothing stays open then
      */
     public static Shop start(ShopOptions options) {
-        return new Shop(options);
+        Shop shop = new Shop();
+        try {
+            shop.open(options);
+            return shop;
+        } catch (RuntimeException e) {
+            shop.close();
+            throw e;
+        }
+    }
+
+    private void open(ShopOptions options) {
+        Database database = Database.open(options.seed(), options.products(), options.cause() != Cause.MISSING_INDEX);
+        closers.push(database::close);
+        ProductRepository products = new ProductRepository(database);
+        SearchService search = new SearchService(products, new ProductIndex());
+        search.reindex();
+        closers.push(search::close);
+        ProductService productService = new ProductService(products, new BasketRepository(database));
+        OrderService orders = new OrderService(database, products, new OrderRepository());
+        Readiness.warm(search, productService, orders);
+        server = WebServer.start(options.port(), new ShopServlet(
+                new SearchHandler(search),
+                new ProductHandler(productService),
+                new OrderHandler(orders),
+                new HealthHandler(database)));
+        closers.push(server::close);
+        Readiness.await(url());
+        refresher = new CatalogueRefresher(search, options.cause() == Cause.REINDEX, options.verbose());
+        closers.push(refresher::close);
+        refresher.start(options.refreshAfterSeconds(), options.refreshEverySeconds());
     }
 
     /** Where it listens, without a trailing slash. */
@@ -64,11 +80,11 @@ public final class Shop implements AutoCloseable {
         refresher.refresh();
     }
 
+    /** Stops everything, the latest first; a second call finds nothing to do. */
     @Override
-    public void close() {
-        refresher.close();
-        server.close();
-        search.close();
-        database.close();
+    public synchronized void close() {
+        while (!closers.isEmpty()) {
+            closers.pop().run();
+        }
     }
 }
