@@ -130,6 +130,18 @@ impl Columns {
         }
     }
 
+    /// Forgets all slices from position `len` on.
+    #[inline]
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.start.truncate(len);
+        self.end.truncate(len);
+        self.method.truncate(len);
+        self.depth.truncate(len);
+        self.parent.truncate(len);
+        self.flags.truncate(len);
+        self.error.truncate(len);
+    }
+
     /// Number of slices.
     #[must_use]
     pub fn len(&self) -> usize {

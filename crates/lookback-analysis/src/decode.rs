@@ -11,6 +11,7 @@
 //!   [`Flags::CUT_END`].
 
 use crate::clock::{Clock, Ticks};
+use crate::fold::Fold;
 use crate::methods::{CARRIER, Methods};
 use crate::pieces::{Piece, Pieces};
 use crate::recording::{Gap, GapKind};
@@ -27,25 +28,34 @@ pub(crate) struct Decoded {
     pub(crate) gaps: Vec<Gap>,
     /// Exits that neither pass could place; only hostile slots have them.
     pub(crate) unplaced: u64,
+    /// Calls that were folded into their callers, and the duration that they were shorter than.
+    pub(crate) folded: u64,
+    pub(crate) folded_below: Nanos,
 }
 
-/// Decodes the chunks of one thread, which are in order and without duplicates. `end` closes what is open.
+/// Decodes the chunks of one thread, which are in order and without duplicates. `end` closes what is open;
+/// about `most` slices are kept, see [`crate::fold`].
 pub(crate) fn decode(
     chunks: &[Chunk],
     methods: &Methods,
     ticks: Ticks,
     known: Option<Known>,
     end: Nanos,
+    most: usize,
 ) -> Decoded {
     let survey = survey(chunks, |i| breaks(chunks, i), methods, known);
     let Survey { entries, unseen } = survey;
     let mut d = Decoder {
-        out: Decoded { slices: Columns::with_capacity(entries + unseen.len()), ..Decoded::default() },
+        out: Decoded {
+            slices: Columns::with_capacity((entries + unseen.len()).min(most + 1)),
+            ..Decoded::default()
+        },
         methods,
         stack: Vec::new(),
         unseen: &unseen,
         number: 0,
         search: Search::new(),
+        fold: Fold::new(most),
     };
     let mut clock = Clock::new(ticks);
     for (i, chunk) in chunks.iter().enumerate() {
@@ -66,6 +76,7 @@ pub(crate) fn decode(
         d.chunk(chunk, &mut clock);
     }
     d.close_all(end.max(clock.now()));
+    (d.out.folded, d.out.folded_below) = (d.fold.folded, Nanos(d.fold.least));
     d.out
 }
 
@@ -94,6 +105,7 @@ struct Decoder<'a> {
     unseen: &'a [Unseen],
     number: u32,
     search: Search,
+    fold: Fold,
 }
 
 impl Decoder<'_> {
@@ -152,6 +164,9 @@ impl Decoder<'_> {
 
     #[inline]
     fn push(&mut self, method: u32, at: Nanos, error: u32, flags: u8) {
+        if self.out.slices.start.len() >= self.fold.limit() {
+            self.fold.shrink(&mut self.out.slices, self.stack.iter_mut().map(|f| &mut f.slice));
+        }
         let mark = self.methods.mark(MethodId(method));
         let s = &mut self.out.slices;
         let slice = s.start.len() as u32;
@@ -184,6 +199,11 @@ impl Decoder<'_> {
                 let slice = f.slice as usize;
                 self.stack.pop();
                 let s = &mut self.out.slices;
+                if at.since(s.start[slice]).0 < self.fold.least && slice + 1 == s.start.len() {
+                    s.truncate(slice);
+                    self.fold.folded += 1;
+                    return;
+                }
                 s.end[slice] = at;
                 s.error[slice] = s.error[slice].max(error);
             }

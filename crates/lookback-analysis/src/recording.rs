@@ -15,6 +15,12 @@ use lookback_format::{MethodId, Nanos, ThreadKey};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
+/// How many slices of a recording are kept, if not told otherwise: 33 bytes each, beside 64 MB of slots within
+/// 512 MB. A full 64 MB ring has 8 million.
+pub const DEFAULT_KEPT: usize = 10_000_000;
+/// Each thread may keep this many, however little of the recording is its own.
+const KEPT_A_THREAD: usize = 20_000;
+
 /// All that an incident holds, decoded.
 #[derive(Debug)]
 pub struct Recording {
@@ -68,6 +74,11 @@ pub struct ThreadTrack {
     pub slices: Columns,
     /// Where records are missing.
     pub gaps: Vec<Gap>,
+    /// Calls that are not among the slices because they were short and there were too many: their time is own
+    /// time of their callers.
+    pub folded: u64,
+    /// All of them were shorter than this.
+    pub folded_below: Nanos,
     /// When the records begin, if older ones were overwritten: the ring is finite.
     pub overwritten: Option<Nanos>,
 }
@@ -180,6 +191,13 @@ impl Recording {
         self.threads.iter().map(|t| t.slices.len()).sum()
     }
 
+    /// Calls that were folded into their callers, and the duration that all of them were shorter than.
+    #[must_use]
+    pub fn folded(&self) -> (u64, Nanos) {
+        let below = self.threads.iter().map(|t| t.folded_below).max().unwrap_or_default();
+        (self.threads.iter().map(|t| t.folded).sum(), below)
+    }
+
     /// Position of a thread.
     #[must_use]
     pub fn thread(&self, key: ThreadKey) -> Option<usize> {
@@ -223,12 +241,19 @@ pub struct Builder {
     damages: Vec<String>,
     unknown: u64,
     end: Nanos,
+    kept: usize,
 }
 
 #[derive(Debug, Default)]
 struct Track {
     track: ThreadTrack,
     chunks: Vec<Chunk>,
+}
+
+impl Track {
+    fn slots(&self) -> usize {
+        self.chunks.iter().map(|c| c.slots.len()).sum()
+    }
 }
 
 impl Builder {
@@ -244,7 +269,13 @@ impl Builder {
             fired: Vec::new(),
             damages: Vec::new(),
             unknown: 0,
+            kept: DEFAULT_KEPT,
         }
+    }
+
+    /// Keeps about so many slices in all, instead of [`DEFAULT_KEPT`].
+    pub fn keep(&mut self, slices: usize) {
+        self.kept = slices;
     }
 
     /// Sets the symbols.
@@ -306,7 +337,7 @@ impl Builder {
     /// Decodes what was gathered.
     #[must_use]
     pub fn build(self) -> Recording {
-        let Builder { manifest, methods, tracks, mut pauses, fired, damages, unknown, end } = self;
+        let Builder { manifest, methods, tracks, mut pauses, fired, damages, unknown, end, kept } = self;
         let ticks = Ticks::from(&manifest);
         let mut losses = manifest.losses.clone();
         losses.retain(|_, n| *n > 0);
@@ -315,7 +346,8 @@ impl Builder {
                 *losses.entry(cause).or_default() += n;
             }
         };
-        let job = Job { methods: &methods, ticks, trigger: &manifest.trigger, end };
+        let slots = tracks.values().map(Track::slots).sum();
+        let job = Job { kept, slots, methods: &methods, ticks, trigger: &manifest.trigger, end };
         let mut threads = Vec::with_capacity(tracks.len());
         for (track, unplaced) in job.all(tracks.into_values().collect()) {
             track.gaps.iter().for_each(|g| lose(g.kind.cause(), g.lost));
@@ -344,6 +376,8 @@ struct Job<'a> {
     ticks: Ticks,
     trigger: &'a Trigger,
     end: Nanos,
+    kept: usize,
+    slots: usize,
 }
 
 impl Job<'_> {
@@ -352,12 +386,11 @@ impl Job<'_> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = cores.min(MOST_WORKERS).min(tracks.len()).max(1);
         // The largest first, each to the worker that has least to do.
-        let size = |t: &Track| t.chunks.iter().map(|c| c.slots.len()).sum::<usize>();
-        tracks.sort_by_cached_key(|t| std::cmp::Reverse(size(t)));
+        tracks.sort_by_cached_key(|t| std::cmp::Reverse(t.slots()));
         let mut shares: Vec<(usize, Vec<Track>)> = (0..workers).map(|_| (0, Vec::new())).collect();
         for t in tracks {
             if let Some(share) = shares.iter_mut().min_by_key(|s| s.0) {
-                share.0 += size(&t);
+                share.0 += t.slots();
                 share.1.push(t);
             }
         }
@@ -381,11 +414,16 @@ impl Job<'_> {
 
     fn one(&self, Track { mut track, chunks }: Track) -> (ThreadTrack, u64) {
         let chunks = in_order(chunks);
+        let slots: usize = chunks.iter().map(|c| c.slots.len()).sum();
+        let share = (slots as u128 * self.kept as u128 / self.slots.max(1) as u128) as usize;
+        let most = share.max(KEPT_A_THREAD.min(self.kept)).max(64);
         track.overwritten = chunks.first().filter(|c| c.seq.0 > 0).map(|c| c.first);
         let known = known_call(self.trigger, track.key);
         let until = track.ended.unwrap_or(self.end);
-        let Decoded { slices, gaps, unplaced } = decode(&chunks, self.methods, self.ticks, known, until);
+        let d = decode(&chunks, self.methods, self.ticks, known, until, most);
+        let Decoded { slices, gaps, unplaced, folded, folded_below } = d;
         (track.slices, track.gaps) = (slices, gaps);
+        (track.folded, track.folded_below) = (folded, folded_below);
         if track.name.is_empty() {
             track.name = format!("thread {}", track.key.0);
         }

@@ -56,7 +56,11 @@ impl Page<'_> {
     fn row(&mut self, prefix: &str, indent: usize, name: &str, rest: &str) -> io::Result<()> {
         let used = prefix.chars().count() + indent;
         let room = self.style.width.saturating_sub(used);
-        let (name, rest) = (plain(name), plain(rest));
+        let (mut name, rest) = (plain(name), plain(rest));
+        if name.chars().count() > room {
+            // Without its package a method is still known to those who know the program.
+            name = short(&name).to_owned();
+        }
         let length = name.chars().count();
         let name = if length > room.max(12) {
             let kept: String = name.chars().skip(length - room.max(12) + 1).collect();
@@ -69,6 +73,12 @@ impl Page<'_> {
         let rest = if rest.is_empty() { rest } else { self.paint("2", &format!(" {rest}")) };
         writeln!(self.out, "{prefix}{:indent$}{name}{rest}", "")
     }
+}
+
+/// `Class.method` of `package.Class.method`; other text as it is.
+fn short(name: &str) -> &str {
+    let Some((class, _)) = name.rsplit_once('.') else { return name };
+    class.rfind('.').map_or(name, |dot| &name[dot + 1..])
 }
 
 /// Writes the report of a recording to `out`.
@@ -169,6 +179,14 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
         duration(r.manifest.tick.plus(r.manifest.tick_late.0)),
     );
     p.paragraph(2, &what, None)?;
+    if let (folded @ 1.., below) = r.folded() {
+        let text = format!(
+            "{} more, each shorter than {}, count as own time of their callers: there are too many to keep.",
+            plural(folded, "call"),
+            duration(below)
+        );
+        p.paragraph(2, &text, None)?;
+    }
     if r.losses.is_empty() {
         p.paragraph(2, "Nothing was lost.", None)?;
     }

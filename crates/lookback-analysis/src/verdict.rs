@@ -223,29 +223,29 @@ impl SlowCall {
         let name = &r.threads[h.thread].name;
         let held = h.held.1.since(h.held.0);
         let mut s = match h.evidence {
-            Evidence::Owner => format!("Thread {name} holds it"),
+            Evidence::Owner if self.running => format!("Thread {name} holds it"),
+            Evidence::Owner => format!("Thread {name} held it for {}", duration(held)),
             Evidence::SameCode => format!("Thread {name} held it for {}", duration(held)),
             Evidence::EndedTogether => {
                 format!("Thread {name} probably held it: a call of it ended when the wait did")
             }
         };
-        if let Some(deepest) = h.chain.end() {
-            let first = r.methods.placed(h.chain.links[0].method);
+        // The deepest call that took most of the time says what the thread did; one that took a sixth does not.
+        let links = &h.chain.links;
+        if let Some(at) = links.iter().rposition(|l| is_part(l.total, held, 500)) {
+            let (deepest, first) = (&links[at], r.methods.placed(links[0].method));
             let part = share(deepest.total, held);
-            s += &match (h.chain.links.len(), deepest.wait.is_wait()) {
-                (1, _) => format!(", in {first}"),
-                (_, true) => {
-                    let by = &h.chain.links[h.chain.links.len() - 2];
-                    let by = if h.chain.links.len() > 2 {
-                        format!("its {} waited there", r.methods.placed(by.method))
+            s += &match at {
+                0 => format!(", in {first}"),
+                _ if deepest.wait.is_wait() => {
+                    let by = if at > 1 {
+                        format!("its {} waited there", r.methods.placed(links[at - 1].method))
                     } else {
                         "it waited there itself".to_owned()
                     };
                     format!(", in {first}: {by} for {}, {part} of that time", deepest.wait.words())
                 }
-                (_, false) => {
-                    format!(", in {first}: {} took {part} of that time", r.methods.placed(deepest.method))
-                }
+                _ => format!(", in {first}: {} took {part} of that time", r.methods.placed(deepest.method)),
             };
         } else if let Some(top) = r.threads[h.thread].live.as_ref().and_then(|l| l.stack.first()) {
             s += &format!(", now in {top}");

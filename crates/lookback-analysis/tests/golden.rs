@@ -341,3 +341,33 @@ fn the_slow_call_is_found_when_its_entry_was_overwritten_and_it_still_runs() {
     assert_eq!(brief(&r, 0), ["4 4000-9000 f35", "  6 4000-4100 f1", "  5 5000-9000 f2"]);
     assert_eq!(r.trigger_slice().map(|s| s.slice.0), Some(0));
 }
+
+#[test]
+fn too_many_short_calls_are_folded_into_their_callers() {
+    let mut t = Tracer::new(1, EPOCH, 2_000);
+    t.timed = vec![3];
+    t.enter(1);
+    for i in 0..5_000_u64 {
+        t.within(2, |t| {
+            t.call(4, 300);
+            if i % 500 == 0 {
+                t.call(3, 2 * MS);
+            }
+        });
+    }
+    t.leave();
+    let events: Vec<_> = t.finish().into_iter().map(Event::Chunk).collect();
+    let mut b = lookback_analysis::Builder::new(command(t.now));
+    b.keep(400);
+    events.iter().cloned().for_each(|e| b.event(e));
+    let r = b.build();
+    assert_nested(&r);
+    let s = &r.threads[0].slices;
+    assert!(s.len() <= 400, "{}", s.len());
+    assert_eq!(s.len() as u64 + r.threads[0].folded, t.calls.len() as u64, "none is forgotten");
+    let waits: Vec<_> = s.indices().filter(|i| s.method[i.at()].0 == 3).map(|i| s.duration(i).0).collect();
+    assert_eq!(waits, [2 * MS; 10], "the long ones are all there");
+    let all = lookback_analysis::Recording::from_events(command(t.now), [], [], events);
+    assert_eq!(all.folded().0, 0);
+    assert_eq!((s.start[0], s.end[0]), (all.threads[0].slices.start[0], all.threads[0].slices.end[0]));
+}
