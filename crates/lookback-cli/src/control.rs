@@ -4,11 +4,13 @@
 //! hostile, so each exchange has one deadline and the answer one bound.
 
 use crate::error::{Error, Result};
-use crate::process::{Process, all_pids, java_program, our_uid};
+use crate::process::{self, Process, all_pids, java_program, our_uid};
 use crate::runtime::{self, RuntimeDir};
 use crate::socket::{self, End};
 use lookback_format::control::{Answer, MOST_BYTES, Request, Status};
+use std::collections::HashSet;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 /// How long an answer may take.
@@ -36,8 +38,7 @@ impl Client {
         let process = match Process::find(pid) {
             Ok(process) => process,
             Err(gone) => {
-                let (dirs, _) = runtime::open_all(runtime::places());
-                let region = dirs.iter().find_map(|dir| dir.region(pid));
+                let region = remains().into_iter().rfind(|r| r.pid == pid).map(|r| r.region);
                 return Err(region.map_or(gone, |region| Error::Died { pid, region }));
             }
         };
@@ -158,29 +159,36 @@ pub(crate) struct Remains {
     pub(crate) region: std::path::PathBuf,
 }
 
-/// All processes of this user that have a socket and live, what dead ones left, and which directories
-/// could not be trusted.
-pub(crate) fn all() -> (Vec<Client>, Vec<Remains>, Vec<Error>) {
+/// All processes of this user whose socket is listened on, and which directories could not be trusted.
+pub(crate) fn all() -> (Vec<Client>, Vec<Error>) {
     let (dirs, errors) = runtime::open_all(runtime::places());
-    let (mut clients, mut remains) = (Vec::new(), Vec::new());
+    let mut clients = Vec::new();
     for dir in dirs {
-        for pid in dir.pids() {
-            let alive = Process::find(pid).is_ok();
-            // An id can have gone to another process: a socket that nobody listens on is a dead one's.
-            let listening = alive && socket::connect(&dir.socket(pid), SOON).is_ok();
-            let region = dir.region(pid);
-            if listening {
-                if let Ok(Some(dir)) = RuntimeDir::open(dir.path.clone()) {
-                    clients.push(Client { pid, own: pid, dir });
-                }
-            } else if let Some(region) = region
-                && std::fs::metadata(&region).is_ok_and(|m| crate::process::holder_of(&m).is_none())
-            {
-                remains.push(Remains { pid, region });
+        // An id can have gone to another process: a socket that nobody listens on is a dead one's.
+        let sockets = dir.sockets().into_iter();
+        for pid in sockets.filter(|&pid| socket::connect(&dir.socket(pid), SOON).is_ok()) {
+            if let Ok(Some(dir)) = RuntimeDir::open(dir.path.clone()) {
+                clients.push(Client { pid, own: pid, dir });
             }
         }
     }
-    (clients, remains, errors)
+    (clients, errors)
+}
+
+/// The region files that no process holds any more, each once, by process and age.
+pub(crate) fn remains() -> Vec<Remains> {
+    let (dirs, _) = runtime::open_all(runtime::region_places());
+    let mut seen = HashSet::new();
+    let regions = dirs.iter().flat_map(RuntimeDir::regions).filter_map(|(pid, region)| {
+        let meta = std::fs::metadata(&region).ok()?;
+        seen.insert((meta.dev(), meta.ino())).then_some((meta, Remains { pid, region }))
+    });
+    let (files, regions): (Vec<_>, Vec<_>) = regions.unzip();
+    let holders = process::holders(&files);
+    let mut found: Vec<Remains> =
+        regions.into_iter().zip(holders).filter_map(|(r, holder)| holder.is_none().then_some(r)).collect();
+    found.sort_by_key(|r| (r.pid, std::fs::metadata(&r.region).and_then(|m| m.modified()).ok()));
+    found
 }
 
 /// The JVMs of this user, and what each runs.

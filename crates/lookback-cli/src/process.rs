@@ -5,6 +5,7 @@
 //! pidfd. This file must not write anything anywhere.
 
 use crate::error::{Error, Result};
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -130,6 +131,15 @@ impl Process {
         maps(self.pid).is_some_and(|maps| maps.lines().any(|l| l.ends_with("/libjvm.so")))
     }
 
+    /// The feature version of its Java, such as 17, from the `release` file beside the VM.
+    pub(crate) fn java_version(&self) -> Option<u32> {
+        let maps = maps(self.pid)?;
+        let line = maps.lines().find(|l| l.ends_with("/libjvm.so"))?;
+        // HOME/lib/server/libjvm.so
+        let home = Path::new(&line[line.find('/')?..]).ancestors().nth(3)?;
+        feature_version(&fs::read_to_string(self.in_root(&home.join("release"))).ok()?)
+    }
+
     /// Whether it handles SIGQUIT. One that does not would die of it: not yet started up, or `-Xrs`.
     pub(crate) fn handles_quit(&self) -> bool {
         self.status_value("SigCgt").is_some_and(|mask| catches(&mask, libc::SIGQUIT))
@@ -164,6 +174,12 @@ fn catches(mask: &str, signal: i32) -> bool {
     u64::from_str_radix(mask.trim(), 16).is_ok_and(|bits| bits >> (signal - 1) & 1 == 1)
 }
 
+/// The feature version in the text of a `release` file: `JAVA_VERSION="17.0.15"`.
+fn feature_version(release: &str) -> Option<u32> {
+    let version = release.lines().find_map(|l| l.strip_prefix("JAVA_VERSION=\""))?;
+    version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 fn maps(pid: u32) -> Option<String> {
     fs::read(format!("/proc/{pid}/maps")).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -179,20 +195,38 @@ pub(crate) fn all_pids() -> Vec<u32> {
     pids
 }
 
-/// A process, other than this one, that has the file mapped, as far as this user may look.
-pub(crate) fn holder_of(file: &fs::Metadata) -> Option<u32> {
-    let (dev, ino) = (file.dev(), file.ino());
-    let device = format!("{:02x}:{:02x}", libc::major(dev), libc::minor(dev));
-    all_pids()
-        .into_iter()
-        .filter(|&pid| pid != std::process::id())
-        .find(|&pid| maps(pid).is_some_and(|maps| maps.lines().any(|line| maps_file(line, &device, ino))))
+/// For each file, a process other than this one that has it mapped, as far as this user may look. All
+/// processes are looked through once, since that takes about a millisecond for each large one.
+pub(crate) fn holders(files: &[fs::Metadata]) -> Vec<Option<u32>> {
+    let mut holders = vec![None; files.len()];
+    let index: HashMap<(String, u64), usize> =
+        files.iter().enumerate().map(|(i, file)| ((device(file), file.ino()), i)).collect();
+    for pid in all_pids().into_iter().filter(|&pid| pid != std::process::id()) {
+        for line in maps(pid).unwrap_or_default().lines() {
+            if let Some(&i) = mapped_file(line).and_then(|file| index.get(&file)) {
+                holders[i] = Some(pid);
+            }
+        }
+    }
+    holders
 }
 
-/// Whether a line of `/proc/PID/maps` maps this file: range, rights, offset, device, inode, name.
-fn maps_file(line: &str, device: &str, ino: u64) -> bool {
-    let mut fields = line.split_whitespace().skip(3);
-    fields.next() == Some(device) && fields.next().and_then(|n| n.parse().ok()) == Some(ino)
+/// A process, other than this one, that has the file mapped.
+pub(crate) fn holder_of(file: &fs::Metadata) -> Option<u32> {
+    holders(std::slice::from_ref(file))[0]
+}
+
+/// A file's device as `/proc/PID/maps` writes it.
+fn device(file: &fs::Metadata) -> String {
+    format!("{:02x}:{:02x}", libc::major(file.dev()), libc::minor(file.dev()))
+}
+
+/// Device and inode in a line of `/proc/PID/maps`: range, rights, offset, device, inode, name.
+fn mapped_file(line: &str) -> Option<(String, u64)> {
+    let mut fields = line.split_ascii_whitespace().skip(3);
+    let device = fields.next()?;
+    let inode = fields.next()?.parse().ok().filter(|&inode| inode != 0)?;
+    Some((device.to_owned(), inode))
 }
 
 /// What a JVM runs, from its command line: the main class, the jar's file name, or the module.
@@ -254,6 +288,13 @@ mod tests {
     }
 
     #[test]
+    fn the_version_of_a_java_is_read() {
+        assert_eq!(feature_version("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"17.0.15\"\n"), Some(17));
+        assert_eq!(feature_version("JAVA_VERSION=\"25\""), Some(25));
+        assert_eq!(feature_version(""), None);
+    }
+
+    #[test]
     fn only_a_caught_signal_counts() {
         assert!(catches("0000000000000004", libc::SIGQUIT));
         assert!(!catches("fffffffffffffffb", libc::SIGQUIT));
@@ -277,8 +318,7 @@ mod tests {
     fn a_mapping_is_recognised_by_device_and_inode() {
         let line =
             "7f00-7f10 rw-s 00000000 00:1b 4711                 /run/user/5/lookback/9.region (deleted)";
-        assert!(maps_file(line, "00:1b", 4711));
-        assert!(!maps_file(line, "00:1b", 471));
-        assert!(!maps_file("7f00-7f10 rw-p 00000000 00:00 0", "00:1b", 4711));
+        assert_eq!(mapped_file(line), Some(("00:1b".to_owned(), 4711)));
+        assert_eq!(mapped_file("7f00-7f10 rw-p 00000000 00:00 0"), None, "memory without a file");
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::process::{Process, our_uid};
-use lookback_format::control::{region_path, runtime_dir, socket_path};
+use lookback_format::control::{runtime_dir, socket_path};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -60,26 +60,37 @@ impl RuntimeDir {
         socket_path(&self.by_descriptor(), pid)
     }
 
-    /// The name of a process' region file, when it is there.
-    pub(crate) fn region(&self, pid: u32) -> Option<PathBuf> {
-        region_path(&self.by_descriptor(), pid).is_file().then(|| region_path(&self.path, pid))
+    /// The region files here, with the processes that wrote them: `PID.region`, `PID-TIME.region`.
+    pub(crate) fn regions(&self) -> Vec<(u32, PathBuf)> {
+        let region = |name: &str| {
+            let stem = name.strip_suffix(".region")?;
+            let pid = stem.split_once('-').map_or(stem, |(pid, _)| pid).parse().ok()?;
+            self.by_descriptor().join(name).is_file().then(|| (pid, self.path.join(name)))
+        };
+        let mut regions: Vec<_> = self.names().iter().filter_map(|name| region(name)).collect();
+        regions.sort();
+        regions
     }
 
-    /// All processes that have a socket or a region file here, ascending.
-    pub(crate) fn pids(&self) -> Vec<u32> {
-        let mut pids: Vec<u32> = std::fs::read_dir(self.by_descriptor())
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| {
-                let name = entry.ok()?.file_name();
-                let name = name.to_str()?;
-                name.strip_suffix(".sock").or_else(|| name.strip_suffix(".region"))?.parse().ok()
-            })
-            .collect();
+    /// The processes that have a socket here, ascending.
+    pub(crate) fn sockets(&self) -> Vec<u32> {
+        let names = self.names();
+        let mut pids: Vec<u32> = names.iter().filter_map(|n| n.strip_suffix(".sock")?.parse().ok()).collect();
         pids.sort_unstable();
-        pids.dedup();
         pids
     }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.by_descriptor()).into_iter().flatten();
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
+    }
+}
+
+/// Where region files of this user are: in shared memory, with links to them in the runtime directories.
+pub(crate) fn region_places() -> Vec<PathBuf> {
+    let mut all = places();
+    all.push(PathBuf::from(format!("/dev/shm/lookback-{}", our_uid())));
+    all
 }
 
 /// Where this user's programs may have their directory. A service has no `XDG_RUNTIME_DIR` where its
@@ -153,8 +164,11 @@ mod tests {
         std::fs::write(path.join("7.region"), "").unwrap();
         std::fs::write(path.join("7.sock"), "").unwrap();
         std::fs::write(path.join("x.sock"), "").unwrap();
+        std::fs::write(path.join("9-1700000000.region"), "").unwrap();
+        std::os::unix::fs::symlink("/none", path.join("8.region")).unwrap();
         let dir = RuntimeDir::open(path.clone()).unwrap().unwrap();
-        assert_eq!((dir.pids(), dir.region(7), dir.region(8)), (vec![7], Some(path.join("7.region")), None));
+        assert_eq!(dir.sockets(), [7]);
+        assert_eq!(dir.regions(), [(7, path.join("7.region")), (9, path.join("9-1700000000.region"))]);
         let link = tmp.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(RuntimeDir::open(link).unwrap_err().to_string().ends_with("it is no directory"));

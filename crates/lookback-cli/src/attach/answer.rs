@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 /// Named in what HotSpot answers when the library has no entry point for attaching.
 const NO_ENTRY: &str = "Agent_OnAttach";
 
-/// Turns a reply into success or an error in words.
-pub(crate) fn explain(pid: u32, reply: &[u8], expected: bool) -> Result<Attached> {
+/// Turns a reply into success or an error in words. `silent`: the JVM does not warn of the agent.
+pub(crate) fn explain(pid: u32, reply: &[u8], silent: bool) -> Result<Attached> {
     let text = String::from_utf8_lossy(reply);
     let (first, rest) = text.split_once('\n').unwrap_or((text.as_ref(), ""));
     let Ok(code) = first.trim().parse::<i32>() else {
@@ -23,8 +23,8 @@ pub(crate) fn explain(pid: u32, reply: &[u8], expected: bool) -> Result<Attached
         rest.lines().find_map(|l| l.trim().strip_prefix("return code:")?.trim().parse::<i32>().ok());
     let rest = clean(rest);
     match (code, returned) {
-        (0, Some(0)) => Ok(Attached { notes: notes(expected) }),
-        (0, None) if rest.is_empty() => Ok(Attached { notes: notes(expected) }),
+        (0, Some(0)) => Ok(Attached { notes: notes(silent) }),
+        (0, None) if rest.is_empty() => Ok(Attached { notes: notes(silent) }),
         (_, Some(agent)) if agent != 0 && !rest.contains(NO_ENTRY) => {
             Err(Error::AgentRefused { pid, code: agent })
         }
@@ -36,12 +36,12 @@ pub(crate) fn explain(pid: u32, reply: &[u8], expected: bool) -> Result<Attached
     }
 }
 
-fn notes(expected: bool) -> Vec<String> {
-    if expected {
+fn notes(silent: bool) -> Vec<String> {
+    if silent {
         return Vec::new();
     }
     vec![
-        "a JVM from 21 on prints a warning that an agent was loaded dynamically (JEP 451); \
+        "the JVM has printed a warning that an agent was loaded dynamically (JEP 451); \
          -XX:+EnableDynamicAgentLoading at its start avoids that"
             .into(),
     ]

@@ -14,6 +14,9 @@ use std::path::Path;
 
 pub(crate) use protocol::ARGUMENT_BYTES;
 
+/// From this version on a JVM warns of agents that are loaded into it (JEP 451).
+const WARNS_FROM: u32 = 21;
+
 /// What came of an attachment that worked.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Attached {
@@ -37,7 +40,9 @@ pub(crate) fn attach(process: &Process, agent: &Path, options: &str) -> Result<A
         return Err(Error::AgentUnseen { pid, path: agent.to_owned() });
     }
     let reply = protocol::Session::open(process)?.load(path, options)?;
-    answer::explain(pid, &reply, process.command().iter().any(|a| a == "-XX:+EnableDynamicAgentLoading"))
+    let allowed = process.command().iter().any(|a| a == "-XX:+EnableDynamicAgentLoading");
+    let silent = allowed || process.java_version().is_some_and(|version| version < WARNS_FROM);
+    answer::explain(pid, &reply, silent)
 }
 
 /// Refuses whatever must not get a SIGQUIT.

@@ -266,7 +266,10 @@ fn host() -> String {
 /// Where an incident goes when nothing else is said: the current directory.
 pub(crate) fn default_output(region: &Path, pid: u32) -> PathBuf {
     let stem = region.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = if stem == pid.to_string() { format!("lookback-{pid}") } else { stem };
+    // `4711.region` and `4711-1700000000.region` are the agent's own names; others mean something to the user.
+    let own =
+        stem.strip_prefix(&pid.to_string()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let name = if own { format!("lookback-{pid}") } else { stem };
     PathBuf::from(format!("{name}-recovered.lkb"))
 }
 

@@ -36,6 +36,7 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
         let times = if *n == 1 { "once".to_owned() } else { format!("{} times", count(*n)) };
         format!("{}: fired {times}", printable(rule))
     });
+    let given = s.options.iter().filter(|o| !o.ends_with("(default)"));
     let or =
         |lines: Vec<String>, none: &str| if lines.is_empty() { none.to_owned() } else { lines.join("\n") };
     vec![
@@ -58,7 +59,7 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
         ("Losses", counts(&s.losses, "none")),
         ("Rules", or(rules.collect(), "none; add one with --slow PATTERN:THRESHOLD")),
         ("Incidents", or(s.incidents.iter().map(|p| printable(&p.display().to_string())).collect(), "none")),
-        ("Options", or(s.options.iter().map(|o| printable(o)).collect(), "all default")),
+        ("Options", or(given.map(|o| printable(o)).collect(), "all default")),
     ]
 }
 

@@ -28,7 +28,7 @@ struct Row {
 
 /// Lists what there is.
 pub(crate) fn run(args: &LsArgs, streams: &mut Streams<'_>) -> Result<()> {
-    let (clients, remains, errors) = control::all();
+    let (clients, errors) = control::all();
     let mut rows: Vec<Row> = clients
         .iter()
         .map(|client| match client.status() {
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &LsArgs, streams: &mut Streams<'_>) -> Result<()> {
             Err(e) => Row::new(client.pid, "(unknown)".into(), "not answering", e.to_string()),
         })
         .collect();
-    rows.extend(remains.into_iter().map(|r| Row {
+    rows.extend(control::remains().into_iter().map(|r| Row {
         region: Some(r.region.clone()),
         ..Row::new(
             r.pid,

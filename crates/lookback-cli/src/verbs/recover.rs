@@ -6,7 +6,7 @@ use crate::control::printable;
 use crate::error::{Error, Result};
 use crate::output::{self, Access, bytes, count, seconds};
 use crate::progress::Progress;
-use crate::recover::{self, Found, Region};
+use crate::recover::{self, Found, FoundThread, Region};
 use crate::table;
 use std::io::BufWriter;
 
@@ -51,25 +51,26 @@ fn facts(found: &Found) -> Vec<(&'static str, String)> {
     const LISTED: usize = 12;
     let nanos = |n: u64| seconds(n as f64 / 1e9);
     let (oldest, newest) = found.span.unwrap_or_default();
-    let mut threads: Vec<_> = found.threads.iter().collect();
-    threads.sort_by_key(|t| std::cmp::Reverse(t.watched.len()));
-    let mut lines: Vec<String> = threads
-        .iter()
-        .take(LISTED)
-        .map(|t| {
-            let name = named(&t.name);
-            match (t.watched.last(), &t.last) {
-                (Some((method, since)), _) => {
-                    format!("{name}: in {}, for {}", printable(method), nanos(found.death.since(*since).0))
-                }
-                (None, Some((method, true))) => format!("{name}: had entered {}", printable(method)),
-                (None, Some((method, false))) => format!("{name}: had left {}", printable(method)),
-                (None, None) => name,
+    let (mut busy, idle): (Vec<_>, Vec<_>) =
+        found.threads.iter().partition(|t| t.last.is_some() || !t.watched.is_empty());
+    busy.sort_by_key(|t| std::cmp::Reverse(t.watched.len()));
+    let line = |t: &FoundThread| {
+        let name = named(&t.name);
+        match (t.watched.last(), &t.last) {
+            (Some((method, since)), _) => {
+                format!("{name}: in {}, for {}", printable(method), nanos(found.death.since(*since).0))
             }
-        })
-        .collect();
-    if threads.len() > LISTED {
-        lines.push(format!("and {} more", threads.len() - LISTED));
+            (None, Some((method, true))) => format!("{name}: had entered {}", printable(method)),
+            (None, Some((method, false))) => format!("{name}: had left {}", printable(method)),
+            (None, None) => name,
+        }
+    };
+    let mut lines: Vec<String> = busy.iter().take(LISTED).map(|t| line(t)).collect();
+    if busy.len() > LISTED {
+        lines.push(format!("and {} more that ran", busy.len() - LISTED));
+    }
+    if !idle.is_empty() {
+        lines.push(format!("and {} with nothing new", idle.len()));
     }
     let none = |lines: Vec<String>| if lines.is_empty() { "none".to_owned() } else { lines.join("\n") };
     vec![
