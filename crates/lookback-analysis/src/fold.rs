@@ -9,8 +9,8 @@
 use crate::{Columns, SliceIndex};
 use lookback_format::Nanos;
 
-/// The first least duration; below it a call is shorter than its own timing error by far.
-const FIRST: u64 = 1_000;
+/// The first least duration: a step small enough that the limit is used well.
+const FIRST: u64 = 16;
 /// Calls of this length are kept whatever the limit says.
 const ALWAYS: u64 = 1_000_000_000;
 

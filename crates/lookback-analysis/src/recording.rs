@@ -148,7 +148,14 @@ impl Recording {
     /// Reads and decodes an incident. Damaged parts are named in [`Recording::damages`]; what is intact of
     /// them is decoded.
     pub fn load<R: Read + Seek>(reader: &mut Reader<R>) -> Recording {
+        Recording::load_keeping(reader, DEFAULT_KEPT)
+    }
+
+    /// As [`Recording::load`], with about so many slices at most: the longest; shorter calls are folded into
+    /// their callers.
+    pub fn load_keeping<R: Read + Seek>(reader: &mut Reader<R>, slices: usize) -> Recording {
         let mut b = Builder::new(reader.manifest.clone());
+        b.keep(slices);
         let (classes, damages) = reader.symbols();
         b.symbols(classes);
         b.damages.extend(damages.iter().map(damage));

@@ -181,7 +181,7 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     p.paragraph(2, &what, None)?;
     if let (folded @ 1.., below) = r.folded() {
         let text = format!(
-            "{} more, each shorter than {}, count as own time of their callers: there are too many to keep.",
+            "A further {}, each shorter than {}, count as own time of their callers: there are too many to keep.",
             plural(folded, "call"),
             duration(below)
         );
