@@ -4,7 +4,7 @@
 //! hostile, so each exchange has one deadline and the answer one bound.
 
 use crate::error::{Error, Result};
-use crate::process::{self, Process, all_pids, java_program, our_uid};
+use crate::process::{self, FileIdentity, Process, all_pids, java_program, our_uid};
 use crate::runtime::{self, RuntimeDir};
 use crate::socket::{self, End};
 use lookback_format::control::{Answer, MOST_BYTES, Request, Status};
@@ -181,7 +181,8 @@ pub(crate) fn remains() -> Vec<Remains> {
     let mut seen = HashSet::new();
     let regions = dirs.iter().flat_map(RuntimeDir::regions).filter_map(|(pid, region)| {
         let meta = std::fs::metadata(&region).ok()?;
-        seen.insert((meta.dev(), meta.ino())).then_some((meta, Remains { pid, region }))
+        seen.insert((meta.dev(), meta.ino()))
+            .then(|| (FileIdentity::new(&region, &meta), Remains { pid, region }))
     });
     let (files, regions): (Vec<_>, Vec<_>) = regions.unzip();
     let holders = process::holders(&files);

@@ -18,6 +18,8 @@ mod runtime;
 mod settings;
 mod socket;
 mod table;
+#[cfg(test)]
+mod troubleshooting;
 mod verbs;
 
 use args::{Cli, Verb};

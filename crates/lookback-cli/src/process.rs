@@ -195,15 +195,35 @@ pub(crate) fn all_pids() -> Vec<u32> {
     pids
 }
 
+/// A file, by all that tells it in `/proc/PID/maps`. Some file systems (overlayfs, btrfs) show another
+/// device there than `stat` gives, so its path counts as well.
+#[derive(Clone, Debug)]
+pub(crate) struct FileIdentity {
+    device: String,
+    inode: u64,
+    path: PathBuf,
+}
+
+impl FileIdentity {
+    /// The identity of an open file with this path.
+    pub(crate) fn new(path: &Path, meta: &fs::Metadata) -> FileIdentity {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        FileIdentity { device: device(meta), inode: meta.ino(), path }
+    }
+}
+
 /// For each file, a process other than this one that has it mapped, as far as this user may look. All
 /// processes are looked through once, since that takes about a millisecond for each large one.
-pub(crate) fn holders(files: &[fs::Metadata]) -> Vec<Option<u32>> {
+pub(crate) fn holders(files: &[FileIdentity]) -> Vec<Option<u32>> {
     let mut holders = vec![None; files.len()];
-    let index: HashMap<(String, u64), usize> =
-        files.iter().enumerate().map(|(i, file)| ((device(file), file.ino()), i)).collect();
+    let by_inode: HashMap<(&str, u64), usize> =
+        files.iter().enumerate().map(|(i, f)| ((f.device.as_str(), f.inode), i)).collect();
+    let by_path: HashMap<&Path, usize> =
+        files.iter().enumerate().map(|(i, f)| (f.path.as_path(), i)).collect();
     for pid in all_pids().into_iter().filter(|&pid| pid != std::process::id()) {
         for line in maps(pid).unwrap_or_default().lines() {
-            if let Some(&i) = mapped_file(line).and_then(|file| index.get(&file)) {
+            let Some((device, inode, path)) = mapped_file(line) else { continue };
+            if let Some(&i) = by_inode.get(&(device, inode)).or_else(|| by_path.get(Path::new(path))) {
                 holders[i] = Some(pid);
             }
         }
@@ -212,7 +232,7 @@ pub(crate) fn holders(files: &[fs::Metadata]) -> Vec<Option<u32>> {
 }
 
 /// A process, other than this one, that has the file mapped.
-pub(crate) fn holder_of(file: &fs::Metadata) -> Option<u32> {
+pub(crate) fn holder_of(file: &FileIdentity) -> Option<u32> {
     holders(std::slice::from_ref(file))[0]
 }
 
@@ -221,12 +241,13 @@ fn device(file: &fs::Metadata) -> String {
     format!("{:02x}:{:02x}", libc::major(file.dev()), libc::minor(file.dev()))
 }
 
-/// Device and inode in a line of `/proc/PID/maps`: range, rights, offset, device, inode, name.
-fn mapped_file(line: &str) -> Option<(String, u64)> {
+/// Device, inode and name in a line of `/proc/PID/maps`, which begins with range, rights and offset; none
+/// for memory without a file. A deleted file's name ends in words that no path equals.
+fn mapped_file(line: &str) -> Option<(&str, u64, &str)> {
     let mut fields = line.split_ascii_whitespace().skip(3);
     let device = fields.next()?;
     let inode = fields.next()?.parse().ok().filter(|&inode| inode != 0)?;
-    Some((device.to_owned(), inode))
+    Some((device, inode, &line[line.find('/')?..]))
 }
 
 /// What a JVM runs, from its command line: the main class, the jar's file name, or the module.
@@ -318,7 +339,7 @@ mod tests {
     fn a_mapping_is_recognised_by_device_and_inode() {
         let line =
             "7f00-7f10 rw-s 00000000 00:1b 4711                 /run/user/5/lookback/9.region (deleted)";
-        assert_eq!(mapped_file(line), Some(("00:1b".to_owned(), 4711)));
+        assert_eq!(mapped_file(line), Some(("00:1b", 4711, "/run/user/5/lookback/9.region (deleted)")));
         assert_eq!(mapped_file("7f00-7f10 rw-p 00000000 00:00 0"), None, "memory without a file");
     }
 }

@@ -5,10 +5,11 @@
 //! names, with zeros for what is missing: zeros mean "not written" in every part.
 
 use crate::error::{Error, Result};
+use crate::process::FileIdentity;
 use lookback_format::region::{HEADER_BYTES, MAGIC, header};
 use lookback_ring::Ring;
 use memmap2::{MmapMut, MmapOptions};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -18,7 +19,7 @@ const MOST_COMPLETED: u64 = 16 << 30;
 /// The bytes of a region file.
 pub(crate) struct RegionMemory {
     map: MmapMut,
-    metadata: Metadata,
+    identity: FileIdentity,
 }
 
 impl RegionMemory {
@@ -54,7 +55,7 @@ impl RegionMemory {
             // dead (checked by the caller, or waived by the user with --force) and never shrinks it.
             unsafe { MmapOptions::new().no_reserve_swap().map_copy(&file) }.map_err(failed)?
         };
-        Ok(RegionMemory { map, metadata })
+        Ok(RegionMemory { map, identity: FileIdentity::new(path, &metadata) })
     }
 
     /// All bytes.
@@ -62,9 +63,9 @@ impl RegionMemory {
         &self.map
     }
 
-    /// The file's metadata when it was opened.
-    pub(crate) const fn metadata(&self) -> &Metadata {
-        &self.metadata
+    /// The file that was read.
+    pub(crate) const fn identity(&self) -> &FileIdentity {
+        &self.identity
     }
 
     /// Opens the ring at an offset and a length that lie within the memory.

@@ -67,7 +67,7 @@ impl Region {
     pub(crate) fn open(file: &Path, force: bool) -> Result<Region> {
         let mut damages = Vec::new();
         let memory = RegionMemory::read(file, &mut damages)?;
-        if !force && let Some(pid) = crate::process::holder_of(memory.metadata()) {
+        if !force && let Some(pid) = crate::process::holder_of(memory.identity()) {
             return Err(Error::StillRuns { file: file.to_owned(), pid });
         }
         let header =
