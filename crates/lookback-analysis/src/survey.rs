@@ -172,6 +172,12 @@ impl Pass<'_> {
         let frames = self.stack.iter().rev().map(|f| (f.method(), f.method & CARRIER_BIT != 0));
         match self.search.find(method, frames, self.stack.len()) {
             Some(depth) => self.stack.truncate(depth),
+            // The records begin while a virtual thread was mounted: all that is open was opened by it.
+            None if self.methods.mark(MethodId(method)) & CARRIER != 0 => {
+                self.stack.clear();
+                let owner = self.segment.number;
+                self.found.unseen.push(Unseen { owner, method: MethodId(method) });
+            }
             None => {
                 let owner = self.stack.last().map_or(self.segment.number, |f| f.number);
                 self.found.unseen.push(Unseen { owner, method: MethodId(method) });

@@ -299,6 +299,45 @@ fn a_virtual_thread_leaves_its_carrier_whole() {
 }
 
 #[test]
+fn records_that_begin_inside_a_mount_leave_the_next_one_whole() {
+    let symbols = classes(&[(2, "java.lang.VirtualThread", "runContinuation", 1, Wait::Carrier)]);
+    let c = chunk(
+        9,
+        0,
+        1_000,
+        &[
+            &at(100),
+            &[x(3)],
+            &at(150),
+            &[e(4)],
+            &at(160),
+            &[e(5)],
+            &at(200),
+            &[x(2)],
+            &at(300),
+            &[e(2)],
+            &at(310),
+            &[x(5)],
+            &at(400),
+            &[x(2)],
+        ],
+    );
+    let r = lookback_analysis::Recording::from_events(command(EPOCH + MS), symbols, [], [Event::Chunk(c)]);
+    assert_nested(&r);
+    assert_eq!(
+        brief(&r, 0),
+        [
+            "2 0-200 f1",
+            "  3 0-100 f1",
+            "  4 150-200 f4",
+            "    5 160-200 f4",
+            "2 300-400 f0",
+            "  5 300-310 f1"
+        ]
+    );
+}
+
+#[test]
 fn wait_points_are_marked() {
     let symbols = classes(&[(5, "a.Lock", "<monitor>", 0, Wait::Monitor)]);
     let c = chunk(0, 0, 900, &[&at(0), &[e(1)], &at(100), &[e(5)], &at(800), &[x(5)], &at(900), &[x(1)]]);
