@@ -11,6 +11,7 @@ use lookback_format::control::{Answer, MOST_BYTES, Request, Status};
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long an answer may take.
@@ -138,6 +139,14 @@ impl Client {
         Err(Error::BadAnswer { pid, why })
     }
 
+    /// The program's root directory as seen from here, and its runtime directory as it sees that itself, when
+    /// it has a file system of its own.
+    pub(crate) fn contained(&self) -> Option<(PathBuf, PathBuf)> {
+        let root = PathBuf::from(format!("/proc/{}/root", self.pid));
+        let inner = Path::new("/").join(self.dir.path.strip_prefix(&root).ok()?);
+        Some((root, inner))
+    }
+
     /// The error for an answer of the wrong kind.
     pub(crate) fn unexpected(&self, answer: &Answer) -> Error {
         let kind = match answer {
@@ -156,7 +165,7 @@ pub(crate) struct Remains {
     /// The process that wrote it.
     pub(crate) pid: u32,
     /// The file.
-    pub(crate) region: std::path::PathBuf,
+    pub(crate) region: PathBuf,
 }
 
 /// All processes of this user whose socket is listened on, and which directories could not be trusted.
@@ -171,6 +180,11 @@ pub(crate) fn all() -> (Vec<Client>, Vec<Error>) {
                 clients.push(Client { pid, own: pid, dir });
             }
         }
+    }
+    // Programs in containers have a directory of their own, seen through their root.
+    let contained = |p: &Process| p.other_mounts() && p.uid().is_ok_and(|uid| uid == our_uid()) && p.is_jvm();
+    for process in all_pids().into_iter().filter_map(|pid| Process::find(pid).ok()).filter(contained) {
+        clients.extend(Client::find(process.pid).ok().filter(|client| client.status().is_ok()));
     }
     (clients, errors)
 }

@@ -4,10 +4,11 @@ use super::{Streams, named, stdout};
 use crate::args::{DumpArgs, StatusArgs};
 use crate::control::{Client, printable};
 use crate::error::{Error, Result};
-use crate::output::{self, bytes, count, seconds};
+use crate::output::{self, Access, bytes, count, seconds};
 use crate::progress::Progress;
 use crate::table;
 use lookback_format::control::{Answer, Request, Status};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -66,41 +67,66 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
 /// Has an incident written.
 pub(crate) fn dump(args: &DumpArgs, streams: &mut Streams<'_>) -> Result<()> {
     let client = Client::resolve(&args.target)?;
-    let to_stdout = args.output.as_deref().is_some_and(output::is_stdout);
-    let temporary = if to_stdout {
-        let made = tempfile::Builder::new().prefix("lookback-").tempdir();
-        Some(made.map_err(|error| Error::Write { file: std::env::temp_dir(), error })?)
-    } else {
-        None
-    };
-    let file = match (&temporary, &args.output) {
-        (Some(dir), _) => Some(dir.path().join("dump.lkb")),
-        (None, Some(path)) => {
-            output::check(path, args.force)?;
-            Some(absolute(path)?)
+    let contained = client.contained();
+    if let Some(target) = &args.output {
+        output::check(target, args.force)?;
+        if output::is_stdout(target) || contained.is_some() {
+            return dump_by_copy(&client, contained, target, args.force, streams);
         }
-        (None, None) => None,
-    };
-    let answer = {
-        let _spinner = Progress::spinner("the program writes the incident");
-        client.ask(&Request::Dump { file, force: args.force })?
-    };
-    let Answer::Dumped { file, bytes: size } = answer else { return Err(client.unexpected(&answer)) };
-    if let Some(dir) = temporary {
-        return copy(&dir.path().join("dump.lkb"));
     }
+    let file = args.output.as_deref().map(absolute).transpose()?;
+    let (file, size) = ask(&client, file, args.force)?;
+    // What a contained program calls its file is reached through its root.
+    let file = contained.map_or(file.clone(), |(root, _)| beneath(&root, &file));
+    tell(&file, size, streams)
+}
+
+/// Has the incident written where both sides can reach it, and copies it from there: to standard output,
+/// or out of a container.
+fn dump_by_copy(
+    client: &Client,
+    contained: Option<(PathBuf, PathBuf)>,
+    target: &Path,
+    force: bool,
+    streams: &mut Streams<'_>,
+) -> Result<()> {
+    let (root, dir) = contained.unwrap_or_else(|| (PathBuf::from("/"), std::env::temp_dir()));
+    let failed = |error| Error::Write { file: beneath(&root, &dir), error };
+    let made =
+        tempfile::Builder::new().prefix("lookback-").tempdir_in(beneath(&root, &dir)).map_err(failed)?;
+    let name = made.path().file_name().unwrap_or_default();
+    ask(client, Some(dir.join(name).join("dump.lkb")), false)?;
+    let written = made.path().join("dump.lkb");
+    let mut from = File::open(&written).map_err(|error| Error::Read { file: written.clone(), error })?;
+    if output::is_stdout(target) {
+        // Past the stream that takes colours away: these are no words.
+        let mut to = std::io::stdout().lock();
+        return std::io::copy(&mut from, &mut to).and_then(|_| to.flush()).map_err(stdout);
+    }
+    let size = output::write(target, force, Access::Private, |to| {
+        std::io::copy(&mut from, to).map(drop).map_err(output::failed(target))
+    })?;
+    tell(target, size, streams)
+}
+
+fn ask(client: &Client, file: Option<PathBuf>, force: bool) -> Result<(PathBuf, u64)> {
+    let _spinner = Progress::spinner("the program writes the incident");
+    match client.ask(&Request::Dump { file, force })? {
+        Answer::Dumped { file, bytes } => Ok((file, bytes)),
+        other => Err(client.unexpected(&other)),
+    }
+}
+
+fn tell(file: &Path, size: u64, streams: &mut Streams<'_>) -> Result<()> {
     let shown = printable(&file.display().to_string());
     writeln!(streams.out, "{shown}  {}", bytes(size)).map_err(stdout)?;
     streams.note(&format!("lookback report {shown}  shows what is in it"));
     Ok(())
 }
 
-/// Copies a file to standard output, past the stream that takes colours away: these are no words.
-fn copy(file: &Path) -> Result<()> {
-    let mut from = std::fs::File::open(file).map_err(|error| Error::Read { file: file.to_owned(), error })?;
-    let mut to = std::io::stdout().lock();
-    std::io::copy(&mut from, &mut to).map_err(stdout)?;
-    to.flush().map_err(stdout)
+/// An absolute path below another root.
+fn beneath(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// The program has a current directory of its own, so the name is made absolute here.
