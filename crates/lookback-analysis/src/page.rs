@@ -6,7 +6,7 @@
 
 use crate::trim::Trim;
 use crate::verdict::Verdict;
-use crate::words::{duration, iso};
+use crate::words::iso;
 use crate::{Recording, SliceIndex, SliceRef, ThreadTrack};
 use lookback_format::symbol::Wait;
 use lookback_format::{MethodId, Nanos};
@@ -44,11 +44,10 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
         .collect();
     let losses: serde_json::Map<_, _> =
         r.losses.iter().map(|(cause, &n)| (cause.clone(), json!(n.min(MOST)))).collect();
-    let (folded, below) = r.folded();
-    let hidden = match (w.trim.hidden, folded) {
-        (0, 0) => Value::Null,
-        (0, n) => json!({"slices": n.min(MOST), "reason": format!("shorter than {}", duration(below))}),
-        (n, more) => json!({"slices": (n + more).min(MOST), "reason": w.trim.reason()}),
+    let folded = r.folded();
+    let hidden = match w.trim.hidden.saturating_add(folded.0) {
+        0 => Value::Null,
+        n => json!({"slices": n.min(MOST), "reason": w.trim.reason(folded)}),
     };
     let head = json!({
         "schema": 1,

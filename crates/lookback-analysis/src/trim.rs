@@ -5,6 +5,7 @@
 //! share of the room and keeps its longest slices. A caller is never shorter than its call and never in a
 //! class that is kept less, so the callers of a kept slice are kept.
 
+use crate::words::duration;
 use crate::{Flags, Recording, SliceIndex, SliceRef};
 use lookback_format::Nanos;
 use std::collections::HashSet;
@@ -27,6 +28,8 @@ pub(crate) struct Trim {
     /// How many slices are kept, and how many are not.
     pub(crate) kept: u64,
     pub(crate) hidden: u64,
+    /// How many of those because of their depth.
+    deep: u64,
 }
 
 /// The step of a duration, and the least duration of a step.
@@ -62,6 +65,7 @@ impl Trim {
             least: [0; CLASSES],
             kept: 0,
             hidden: 0,
+            deep: 0,
         };
         let total = r.slices();
         if total > most {
@@ -91,6 +95,7 @@ impl Trim {
         for (thread, track) in r.threads.iter().enumerate() {
             let kept = track.slices.indices().filter(|&slice| t.keeps(r, SliceRef { thread, slice }));
             t.kept += kept.count() as u64;
+            t.deep += track.slices.depth.iter().filter(|&&d| d >= MOST_DEPTH).count() as u64;
         }
         t.hidden = total as u64 - t.kept;
         t
@@ -117,16 +122,34 @@ impl Trim {
             || self.around.contains(&at)
     }
 
-    /// Why the others are not kept.
-    pub(crate) fn reason(&self) -> String {
-        use crate::words::duration;
-        let [inside, beside, rest] = self.least.map(|s| duration(least(s.min(STEPS - 1))));
+    /// Why the others are not kept. `folded` are the calls that the recording does not keep either.
+    pub(crate) fn reason(&self, folded: (u64, Nanos)) -> String {
+        let [inside, beside, rest] = self.least.map(|s| least(s.min(STEPS - 1)));
+        let mut why = Vec::new();
+        let mut shorter = |than: Nanos, place: &str| {
+            if than.0 > 0 {
+                why.push(format!("shorter than {}{place}", duration(than)));
+            }
+        };
         match self.slow {
-            Some(_) => format!(
-                "shorter than {inside} inside the slow call, {beside} beside it or {rest} at other times, or deeper than {MOST_DEPTH} calls"
-            ),
-            None => format!("shorter than {beside}, or deeper than {MOST_DEPTH} calls"),
+            None => shorter(beside, ""),
+            Some(_) if beside == rest => {
+                shorter(inside, " inside the slow call");
+                shorter(beside, " outside the slow call");
+            }
+            Some(_) => {
+                shorter(inside, " inside the slow call");
+                shorter(beside, " beside it");
+                shorter(rest, " at other times");
+            }
         }
+        if folded.0 > 0 {
+            shorter(folded.1, " and too many to keep");
+        }
+        if self.deep > 0 {
+            why.push(format!("deeper than {MOST_DEPTH} calls"));
+        }
+        why.join(", ")
     }
 }
 

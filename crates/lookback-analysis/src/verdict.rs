@@ -162,7 +162,7 @@ impl SlowCall {
         say.extend(self.own_sentence(r));
         say.extend(self.chain_sentence(r));
         say.push(self.pause_sentence());
-        say.push(self.sibling_sentence());
+        say.push(self.sibling_sentence(r));
         say.extend(self.gap_sentence(r));
         say
     }
@@ -307,13 +307,17 @@ impl SlowCall {
         }
     }
 
-    fn sibling_sentence(&self) -> String {
+    fn sibling_sentence(&self, r: &Recording) -> String {
         let s = &self.siblings;
+        let short = match r.folded() {
+            (0, _) => String::new(),
+            (_, below) => format!(" of at least {}", duration(below)),
+        };
         match s.count {
-            0 => "No other complete call of the same method is in this recording.".to_owned(),
-            1 => format!("One other call of it in this recording took {}.", duration(s.longest)),
+            0 => format!("No other complete call of the same method{short} is in this recording."),
+            1 => format!("One other call of it{short} in this recording took {}.", duration(s.longest)),
             n => format!(
-                "The {} other calls of it in this recording took {} at the median, {} at most.",
+                "The {} other calls of it{short} in this recording took {} at the median, {} at most.",
                 count(n),
                 duration(s.median),
                 duration(s.longest)

@@ -190,6 +190,8 @@ fn a_trimmed_page_keeps_the_slow_call_with_its_callers_and_says_what_is_missing(
     let shown: usize = p["threads"].as_array().unwrap().iter().map(|t| numbers(&t["dur"]).len()).sum();
     assert!(shown <= 62 && shown > 20, "{shown}");
     assert_eq!(p["hidden"]["slices"].as_u64().unwrap() as usize, r.slices() - shown);
+    let reason = p["hidden"]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("shorter than ") && !reason.contains(" 0 ns"), "{reason}");
     let thread = &p["threads"][1];
     let (flags, depths) = (numbers(&thread["flags"]), numbers(&thread["depth"]));
     let slow = flags.iter().position(|f| f & 32 != 0).expect("the slow call is shown");
