@@ -32,7 +32,7 @@ macro_rules! after_help {
 Examples:
   lookback run --slow 'com.acme.Api.*:500ms' -- java -jar app.jar
   lookback attach 4711                  trace a JVM that already runs
-  lookback status 4711                  how far back it reaches, what it costs, what was lost
+  lookback status 4711                  how far back it reaches, what was lost
   lookback dump 4711 -o now.lkb         write what it remembers, now
   lookback report now.lkb               read it as text and as a page
   lookback recover /run/user/1000/lookback/4711.region    after a crash or kill -9",

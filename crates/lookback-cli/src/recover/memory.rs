@@ -2,7 +2,8 @@
 //!
 //! The constraint that shaped it: the ring's reader takes a pointer, and the file must not be changed, so
 //! the file is mapped copy-on-write. A file that was cut is put into memory of the length that its header
-//! names, with zeros for what is missing: zeros mean "not written" in every part.
+//! names, with zeros for what is missing: zeros mean "not written" in every part. A file whose writer still
+//! runs is copied, because Rust's slices must not change under their reader.
 
 use crate::error::{Error, Result};
 use crate::process::FileIdentity;
@@ -11,61 +12,81 @@ use lookback_ring::Ring;
 use memmap2::{MmapMut, MmapOptions};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The longest file that is completed with zeros: the largest ring, with as many slabs again.
 const MOST_COMPLETED: u64 = 16 << 30;
 
-/// The bytes of a region file.
-pub(crate) struct RegionMemory {
-    map: MmapMut,
+/// A region file, open, and told apart from all others.
+pub(crate) struct Source {
+    /// Its name.
+    pub(crate) path: PathBuf,
+    file: File,
+    bytes: u64,
     identity: FileIdentity,
 }
 
-impl RegionMemory {
-    /// Reads a file; a missing end is named in `damages`.
+impl Source {
+    /// Opens a plain file.
     ///
     /// # Errors
     /// [`Error::Read`].
-    pub(crate) fn read(path: &Path, damages: &mut Vec<String>) -> Result<RegionMemory> {
+    pub(crate) fn open(path: &Path) -> Result<Source> {
         let failed = |error| Error::Read { file: path.to_owned(), error };
-        let mut file = File::open(path).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
-        if !metadata.is_file() {
+        let file = File::open(path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        if !meta.is_file() {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file")));
         }
-        let found = metadata.len();
+        let identity = FileIdentity::new(path, &meta);
+        Ok(Source { path: path.to_owned(), file, bytes: meta.len(), identity })
+    }
+
+    /// What tells it apart.
+    pub(crate) const fn identity(&self) -> &FileIdentity {
+        &self.identity
+    }
+}
+
+/// The bytes of a region file.
+pub(crate) struct RegionMemory {
+    map: MmapMut,
+}
+
+impl RegionMemory {
+    /// Reads a file; a missing end is named in `damages`. `live`: its writer still runs, so the bytes are
+    /// copied, and not mapped where they would change under the reader.
+    ///
+    /// # Errors
+    /// [`Error::Read`].
+    pub(crate) fn read(source: Source, live: bool, damages: &mut Vec<String>) -> Result<RegionMemory> {
+        let Source { path, mut file, bytes: found, .. } = source;
+        let failed = |error| Error::Read { file: path.clone(), error };
         let mut head = vec![0; HEADER_BYTES.min(found as usize)];
         file.read_exact(&mut head).map_err(failed)?;
         let claimed = claimed_length(&head).filter(|&n| n > found && n <= MOST_COMPLETED);
-        let map = if let Some(needed) = claimed {
+        if let Some(needed) = claimed {
             damages.push(format!("the file is cut: {found} of {needed} bytes are there"));
-            let mut map =
-                MmapOptions::new().len(needed as usize).no_reserve_swap().map_anon().map_err(failed)?;
+        }
+        // Too short for a header: its reader says so, from the bytes themselves.
+        let map = if claimed.is_some() || live || found < HEADER_BYTES as u64 {
+            let len = claimed.unwrap_or(found).max(1) as usize;
+            let mut map = MmapOptions::new().len(len).no_reserve_swap().map_anon().map_err(failed)?;
             map[..head.len()].copy_from_slice(&head);
             read_sparse(&mut file, &mut map[head.len()..found as usize]).map_err(failed)?;
             map
-        } else if found < HEADER_BYTES as u64 {
-            // Too short for a header: its reader says so, from the bytes themselves.
-            let mut map = MmapMut::map_anon(head.len().max(1)).map_err(failed)?;
-            map[..head.len()].copy_from_slice(&head);
-            map
         } else {
-            // SAFETY: the map is private; that nobody cuts the file meanwhile holds because its writer is
-            // dead (checked by the caller, or waived by the user with --force) and never shrinks it.
+            // SAFETY: the map is private, and no process has the file mapped (the caller has looked), so
+            // nobody changes or cuts it: the agent is the only one that writes regions, and never reopens
+            // one.
             unsafe { MmapOptions::new().no_reserve_swap().map_copy(&file) }.map_err(failed)?
         };
-        Ok(RegionMemory { map, identity: FileIdentity::new(path, &metadata) })
+        Ok(RegionMemory { map })
     }
 
     /// All bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.map
-    }
-
-    /// The file that was read.
-    pub(crate) const fn identity(&self) -> &FileIdentity {
-        &self.identity
     }
 
     /// Opens the ring at an offset and a length that lie within the memory.

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
-use memory::RegionMemory;
+use memory::{RegionMemory, Source};
 pub(crate) use threads::FoundThread;
 
 /// What was found, for people.
@@ -65,13 +65,27 @@ impl Region {
     /// [`Error::Read`], [`Error::StillRuns`] unless `force`, or [`Error::Format`] when it is no region or
     /// its header is unusable.
     pub(crate) fn open(file: &Path, force: bool) -> Result<Region> {
-        let mut damages = Vec::new();
-        let memory = RegionMemory::read(file, &mut damages)?;
-        if !force && let Some(pid) = crate::process::holder_of(memory.identity()) {
-            return Err(Error::StillRuns { file: file.to_owned(), pid });
+        let source = Source::open(file)?;
+        let holder = crate::process::holder_of(source.identity());
+        match holder {
+            Some(pid) if !force => Err(Error::StillRuns { file: file.to_owned(), pid }),
+            _ => Region::read(source, holder.is_some()),
         }
-        let header =
-            Header::read(memory.bytes()).map_err(|error| Error::Format { file: file.to_owned(), error })?;
+    }
+
+    /// Opens a region file that no process holds.
+    ///
+    /// # Errors
+    /// As [`Region::open`].
+    pub(crate) fn open_dead(file: &Path) -> Result<Region> {
+        Region::read(Source::open(file)?, false)
+    }
+
+    fn read(source: Source, live: bool) -> Result<Region> {
+        let mut damages = Vec::new();
+        let file = source.path.clone();
+        let memory = RegionMemory::read(source, live, &mut damages)?;
+        let header = Header::read(memory.bytes()).map_err(|error| Error::Format { file, error })?;
         Ok(Region { memory, header, damages })
     }
 

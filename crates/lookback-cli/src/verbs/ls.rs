@@ -91,5 +91,5 @@ impl Row {
 
 /// The program that a region file names.
 fn program_of(region: &std::path::Path) -> String {
-    crate::recover::Region::open(region, true).map_or_else(|_| "(damaged)".into(), |r| named(r.program()))
+    crate::recover::Region::open_dead(region).map_or_else(|_| "(damaged)".into(), |r| named(r.program()))
 }
