@@ -36,7 +36,7 @@ pub use error::{Error, Result};
 pub use holder::{Evidence, Holder};
 pub use methods::{MethodInfo, Methods};
 pub use page::{DEFAULT_SLICES, page_json};
-pub use perfetto::{DETAIL, perfetto};
+pub use perfetto::perfetto;
 pub use recording::{Builder, DEFAULT_KEPT, Gap, GapKind, Pause, Recording, SliceRef, ThreadTrack};
 pub use report::{Style, report};
 pub use verdict::{Siblings, SlowCall, Verdict};

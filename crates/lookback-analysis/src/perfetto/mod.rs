@@ -6,4 +6,4 @@
 mod proto;
 mod write;
 
-pub use write::{DETAIL, perfetto};
+pub use write::perfetto;

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 /// Shorter slices, unless they wait, carry no source location: each costs Perfetto three rows of a table.
-pub const DETAIL: Nanos = Nanos(100_000);
+const DETAIL: Nanos = Nanos(100_000);
 
 const SEQUENCE: u32 = 1;
 const PROCESS_TRACK: u64 = 1;
