@@ -1,0 +1,10 @@
+//! Real programs on real JVMs: recorded by the agent, read back by the command, compared with what is known.
+//!
+//! The constraint that shaped it: whatever the agent does, the program must not notice, so nearly every test
+//! runs a program twice, with and without it, and compares. Everything a test needs is in a directory of its
+//! own; no test waits by sleeping; never more than two JVMs run at once.
+//!
+//! The programs stand beside this crate in `tests/programs`, the larger ones in `java/workloads`.
+
+mod call_tree;
+mod support;

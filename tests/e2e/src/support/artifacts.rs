@@ -1,0 +1,184 @@
+//! What is built once for all tests: the agent, the command, the Java programs; and the JDKs to run them on.
+//!
+//! The constraint that shaped it: a test that runs against something old or something else is worse than
+//! none, so everything is built from the sources beside it, and what is missing fails loudly.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// A JDK.
+#[derive(Clone, Debug)]
+pub(crate) struct Jdk {
+    pub(crate) version: u32,
+    pub(crate) home: PathBuf,
+}
+
+impl Jdk {
+    /// One of its programs.
+    pub(crate) fn tool(&self, name: &str) -> PathBuf {
+        self.home.join("bin").join(name)
+    }
+}
+
+/// The JDKs under test: 17 and 25. With `LOOKBACK_ONE_JDK=1` those of them that are there.
+pub(crate) fn jdks() -> &'static [Jdk] {
+    static JDKS: OnceLock<Vec<Jdk>> = OnceLock::new();
+    JDKS.get_or_init(|| {
+        let one = std::env::var("LOOKBACK_ONE_JDK").is_ok_and(|v| v == "1");
+        let found: Vec<Jdk> = [17, 25].into_iter().filter_map(find_jdk).collect();
+        assert!(
+            found.len() == 2 || one && !found.is_empty(),
+            "these tests need a JDK 17 and a JDK 25, in JAVA_HOME_17 and JAVA_HOME_25 or below /usr/lib/jvm; found {found:?} (LOOKBACK_ONE_JDK=1 does with one)"
+        );
+        found
+    })
+}
+
+/// The JDK of a version, if it is under test.
+pub(crate) fn jdk(version: u32) -> Option<&'static Jdk> {
+    jdks().iter().find(|j| j.version == version)
+}
+
+/// The JDK that compiles the tests' programs: the newest.
+fn newest() -> &'static Jdk {
+    jdks().iter().max_by_key(|j| j.version).expect("jdks() gives at least one")
+}
+
+fn find_jdk(version: u32) -> Option<Jdk> {
+    let named = std::env::var_os(format!("JAVA_HOME_{version}")).map(PathBuf::from);
+    let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|e| e.path());
+    let mut homes: Vec<PathBuf> = installed.collect();
+    homes.sort();
+    named
+        .into_iter()
+        .chain(homes)
+        .find(|home| version_of(home) == Some(version))
+        .map(|home| Jdk { version, home })
+}
+
+/// The version that a JDK's own `release` file tells.
+fn version_of(home: &Path) -> Option<u32> {
+    let release = std::fs::read_to_string(home.join("release")).ok()?;
+    let line = release.lines().find(|l| l.starts_with("JAVA_VERSION="))?;
+    let version = line.split('"').nth(1)?.split(['.', '-', '+']).next()?.parse().ok()?;
+    home.join("bin/javac").exists().then_some(version)
+}
+
+/// The repository.
+pub(crate) fn root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        std::fs::canonicalize(here).expect("the repository is there")
+    })
+}
+
+/// Cargo's target directory in which this test was built.
+pub(crate) fn target() -> &'static Path {
+    static TARGET: OnceLock<PathBuf> = OnceLock::new();
+    TARGET.get_or_init(|| {
+        let me = std::env::current_exe().expect("this program has a path");
+        // TARGET/PROFILE/deps/e2e-HASH
+        me.ancestors().nth(3).expect("cargo's layout").to_owned()
+    })
+}
+
+/// The agent's library and the command, built for release like those that are shipped.
+struct Built {
+    agent: PathBuf,
+    lookback: PathBuf,
+}
+
+fn built() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let named = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        if let (Some(agent), Some(lookback)) = (named("LOOKBACK_AGENT"), named("LOOKBACK_BIN")) {
+            let whole =
+                |p: PathBuf| std::fs::canonicalize(&p).unwrap_or_else(|e| panic!("{}: {e}", p.display()));
+            return Built { agent: whole(agent), lookback: whole(lookback) };
+        }
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--quiet", "--release", "-p", "lookback-agent", "-p", "lookback-cli"]);
+        succeed(cargo.arg("--target-dir").arg(target()).current_dir(root()));
+        let release = target().join("release");
+        Built { agent: release.join("liblookback.so"), lookback: release.join("lookback") }
+    })
+}
+
+/// The agent's library.
+pub(crate) fn agent() -> &'static Path {
+    &built().agent
+}
+
+/// The command.
+pub(crate) fn lookback() -> &'static Path {
+    &built().lookback
+}
+
+/// The class path of the workloads.
+pub(crate) fn workloads() -> &'static str {
+    static PATH: OnceLock<String> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let project = root().join("java/workloads");
+        package(&project);
+        let jar = project.join("target/lookback-workloads.jar");
+        assert!(jar.is_file(), "mvn has not made {}", jar.display());
+        format!("{}:{}/target/lib/*", jar.display(), project.display())
+    })
+}
+
+/// Has Maven package a project: offline when its repository has everything, else from the network.
+fn package(project: &Path) {
+    let mvn = |offline: bool| {
+        let mut mvn = Command::new("mvn");
+        mvn.args(["-q", "-B"]).args(offline.then_some("-o"));
+        mvn.args(["package", "-DskipTests"]).current_dir(project);
+        mvn.env_remove("JAVA_TOOL_OPTIONS");
+        mvn
+    };
+    let offline = mvn(true).output().unwrap_or_else(|e| panic!("cannot run mvn: {e}"));
+    if !offline.status.success() {
+        succeed(&mut mvn(false));
+    }
+}
+
+/// The directory with the compiled programs of `tests/programs`.
+pub(crate) fn programs() -> &'static Path {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let sources = root().join("tests/programs");
+        let classes = target().join("e2e/classes");
+        // Classes of programs that are gone must not be found.
+        let _ = std::fs::remove_dir_all(&classes);
+        compile(&sources, "17", &classes);
+        if newest().version >= 21 {
+            compile(&sources.join("jdk21"), "21", &classes);
+        }
+        classes
+    })
+}
+
+fn compile(sources: &Path, release: &str, classes: &Path) {
+    std::fs::create_dir_all(classes).expect("a directory for classes");
+    let entries = std::fs::read_dir(sources).unwrap_or_else(|e| panic!("{}: {e}", sources.display()));
+    let mut files: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "java"));
+    files.sort();
+    let mut javac = Command::new(newest().tool("javac"));
+    javac.args(["--release", release, "-g", "-Xlint:all", "-Werror", "-d"]).arg(classes).args(files);
+    succeed(javac.env_remove("JAVA_TOOL_OPTIONS"));
+}
+
+/// Runs a command that must succeed.
+pub(crate) fn succeed(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?} did not start: {e}"));
+    assert!(
+        output.status.success(),
+        "{command:?} failed with {}:\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
