@@ -48,7 +48,7 @@ fn with(f: impl FnOnce(&'static Agent)) {
 
 unsafe extern "C" fn vm_init(_: *mut c_void, env: *mut JNIEnv, _: jobject) {
     with(|agent| {
-        startup::guarded(|| startup::go_live(agent, env));
+        startup::guarded(|| startup::go_live(agent, env, false));
     });
 }
 

@@ -24,6 +24,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+/// How many ring's worth of records a slow call may add to its incident while it runs: an incident that
+/// nobody can open explains nothing.
+const MOST_RINGS: f64 = 3.0;
+
 /// An incident that is being written.
 pub(crate) struct Collection<'a> {
     agent: &'a Agent,
@@ -33,6 +37,8 @@ pub(crate) struct Collection<'a> {
     force: bool,
     /// Where in the ring to go on.
     next: Position,
+    /// Ring's worth of records saved since the first part.
+    followed: f64,
     threads: Vec<Thread>,
     lost: BTreeMap<String, u64>,
 }
@@ -68,6 +74,7 @@ impl<'a> Collection<'a> {
             target,
             force,
             next: Position(0),
+            followed: 0.0,
             threads: stacks::take(agent, env, first),
             lost: BTreeMap::new(),
         };
@@ -83,7 +90,12 @@ impl<'a> Collection<'a> {
 
     /// Saves a further part when the ring has filled enough that waiting longer might lose something.
     pub(crate) fn follow(&mut self) -> io::Result<()> {
-        if self.filled_since() > 0.25 { self.save_ring() } else { Ok(()) }
+        let filled = self.filled_since();
+        if filled <= 0.25 || self.followed > MOST_RINGS {
+            return Ok(());
+        }
+        self.followed += filled.min(1.0);
+        self.save_ring()
     }
 
     fn save_ring(&mut self) -> io::Result<()> {
@@ -106,7 +118,7 @@ impl<'a> Collection<'a> {
                 next = end.next;
                 // Of a first part, what is older than the ring is no loss; of the later ones it is.
                 if !first_part {
-                    lost.insert("blocks overwritten while they were saved".to_owned(), end.lost.overwritten);
+                    lost.insert("blocks overwritten before they were saved".to_owned(), end.lost.overwritten);
                 }
                 lost.insert("blocks skipped, their writer was stalled".to_owned(), end.lost.skipped);
                 lost.insert("blocks being written when they were read".to_owned(), end.lost.busy);

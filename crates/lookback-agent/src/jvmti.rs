@@ -310,6 +310,14 @@ impl Jvmti {
         Ok(name.replace('/', "."))
     }
 
+    /// The loader of a class, null for the boot loader; a local reference.
+    pub(crate) fn class_loader(self, class: jclass) -> jobject {
+        let mut loader = null_mut();
+        // An error leaves the boot loader's null: such a class is left alone.
+        let _ = call!(self, 57, class => jclass, &raw mut loader => *mut jobject);
+        loader
+    }
+
     pub(crate) fn source_file(self, class: jclass) -> Result<String> {
         let mut name = null_mut();
         call!(self, 50, class => jclass, &raw mut name => *mut *mut c_char)?;

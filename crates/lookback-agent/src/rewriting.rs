@@ -55,6 +55,20 @@ fn is_jdk_name(class: &str) -> bool {
     ["java/", "jdk/internal/", "sun/"].iter().any(|p| class.starts_with(p))
 }
 
+/// Whether a class (its name with slashes) is the application's and not the JDK's.
+pub(crate) fn is_of_application(
+    agent: &Agent,
+    env: *mut JNIEnv,
+    name: &str,
+    loader: impl FnOnce() -> jobject,
+) -> bool {
+    if is_jdk_name(name) {
+        return false;
+    }
+    let loader = loader();
+    !loader.is_null() && !agent.is_platform_loader(env, loader)
+}
+
 /// Rewrites one class, or gives `None` to leave it as it is. `loader` is null for the boot loader.
 pub(crate) fn class_file(
     agent: &Agent,
@@ -64,7 +78,7 @@ pub(crate) fn class_file(
     bytes: &[u8],
 ) -> Option<Vec<u8>> {
     thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new()));
-    let jdk = loader.is_null() || is_jdk_name(name) || agent.is_platform_loader(env, loader);
+    let jdk = !is_of_application(agent, env, name, || loader);
     if jdk && !(agent.options.waits && loader.is_null() && waits::has_waits(name)) {
         return None;
     }

@@ -20,9 +20,6 @@ use lookback_format::slot::{self, GapCause};
 use lookback_format::{Nanos, Seq, ThreadKey};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
 
-/// Bytes of slots from which on an exit empties its slab.
-pub(crate) const FILLED: usize = 4096;
-
 /// Hands slabs out.
 pub(crate) struct Slabs {
     taken: Vec<AtomicU8>,
@@ -73,6 +70,7 @@ impl Slabs {
         let set = |offset: usize, v: u32| region.u32(at + offset).store(v, Ordering::Relaxed);
         set(slab::POLL, slab::POLL_TICK);
         set(slab::LOST, 0);
+        set(slab::FILLED, slot::FILLER);
         set(slab::GUARD, slab::GUARD_VALUE);
         set(slab::KEY, self.next_key.fetch_add(1, Ordering::Relaxed));
         set(slab::SEQ, 0);
@@ -91,6 +89,19 @@ impl Slabs {
         self.taken[i as usize].store(2, Ordering::Release);
         self.high.fetch_max(i + 1, Ordering::Relaxed);
         Some((i, region.address(at + slab::SLOTS)))
+    }
+
+    /// The key of the thread that slab `i` belongs to.
+    pub(crate) fn key(&self, region: &Region, i: u32) -> ThreadKey {
+        // Relaxed: written before the slab was published.
+        ThreadKey(region.u32(region.slab_at(i) + slab::KEY).load(Ordering::Relaxed))
+    }
+
+    /// The taken slab of the thread with this Java id.
+    pub(crate) fn of_thread(&self, region: &Region, java_tid: u64) -> Option<u32> {
+        // Relaxed: written before the slab was published.
+        let tid = |i: u32| region.u64(region.slab_at(i) + slab::JAVA_TID).load(Ordering::Relaxed);
+        (0..self.high()).find(|&i| self.is_taken(i) && tid(i) == java_tid)
     }
 
     /// Gives a slab back that its thread has emptied and will not touch again.
@@ -174,9 +185,9 @@ impl<'a> OwnSlab<'a> {
         self.region.address(self.at)
     }
 
-    /// How many bytes of slots lie before the cursor.
-    pub(crate) fn filled(&self, cursor: usize) -> usize {
-        cursor - self.base() - slab::SLOTS
+    /// Whether the slab is filled so far that it should be emptied.
+    pub(crate) fn is_filled(&self, cursor: usize) -> bool {
+        cursor - self.base() >= slab::FILLED
     }
 
     /// Moves the slots before `cursor` into the ring, as one chunk (as several when they are very many), and
@@ -200,24 +211,31 @@ impl<'a> OwnSlab<'a> {
         let seq = self.u32(slab::SEQ);
         // Exclusive: only this thread touches its slots, others copy through atomics and check FLUSHING.
         let bytes = self.region.bytes_mut(self.at + slab::SLOTS, end - slab::SLOTS);
-        let kept = &bytes[..self.filled(cursor)];
+        let filled = cursor - self.base() - slab::SLOTS;
         let gap = slot::gap(GapCause::SlabOverrun, lost).map(u32::to_le_bytes);
         let mut begin = 0;
-        while begin < kept.len() {
-            let n = whole_records(&kept[begin..], self.region.ring.max_payload() - 64);
+        while begin < filled {
+            let n = whole_records(&bytes[begin..filled], self.region.ring.max_payload() - 64);
             let s = Seq(seq.load(Ordering::Relaxed));
             let from = Nanos(first.load(Ordering::Relaxed));
             let lost_here = if begin == 0 { lost } else { 0 };
             let header = Chunk::header(self.key(), s, from, now, lost_here);
             let gap = if lost_here > 0 { gap.as_flattened() } else { &[] };
-            if self.region.ring.write(event::kind::CHUNK, &[&header, gap, &kept[begin..begin + n]]).is_err() {
+            let slots = &bytes[begin..begin + n];
+            if self.region.ring.write(event::kind::CHUNK, &[&header, gap, slots]).is_err() {
                 self.region.lose(Loss::RingFull, 1);
             }
+            // The slots go before the number does: who is killed between leaves them twice under one
+            // number, which a reader sees, and never under two.
+            bytes[begin..begin + n].fill(0);
+            // ORDERING: Release fence; keeps the zeros before the number for who reads the file after a kill.
+            fence(Ordering::Release);
             seq.store(s.0.wrapping_add(1), Ordering::Relaxed);
             begin += n;
         }
+        bytes[filled..].fill(0);
         first.store(now.0, Ordering::Relaxed);
-        bytes.fill(0);
+        self.u32(slab::FILLED).store(slot::FILLER, Ordering::Relaxed);
         // ORDERING: Release; pairs with the Acquire loads in `copy`: an even number means all the above is
         // visible.
         flushing.store(begun.wrapping_add(1), Ordering::Release);

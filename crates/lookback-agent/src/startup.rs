@@ -11,7 +11,7 @@ use crate::java::{clear, delete, jni};
 use crate::jvmti::{Capabilities, Capability, Event, Jvmti, VERSION};
 use crate::log;
 use crate::region::{Names, Region};
-use crate::rewriting::TRACE_POINT_CLASS;
+use crate::rewriting::{self, TRACE_POINT_CLASS};
 use crate::server;
 use crate::threads;
 use crate::ticker;
@@ -60,7 +60,7 @@ pub(crate) fn attach(vm: *mut JavaVM, text: &str) -> Result<(), String> {
                 .is_some_and(|f| f(agent.vm, &raw mut env, std::ptr::null_mut()) == 0)
         };
         if attached {
-            guarded(|| go_live(agent, env.cast()));
+            guarded(|| go_live(agent, env.cast(), true));
             // SAFETY: attached above; no Java frames are below us.
             unsafe { (**agent.vm).DetachCurrentThread.map(|f| f(agent.vm)) };
         }
@@ -198,8 +198,8 @@ fn forget_old_regions(dir: &Path) {
     }
 }
 
-/// The VM is up: brings tracing to life.
-pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv) -> Result<(), String> {
+/// The VM is up: brings tracing to life. `late` when the program has run before.
+pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Result<(), String> {
     agent.come_alive(env)?;
     define_trace_points(agent, env)?;
     ticker::publish(&agent.region, clock::now());
@@ -213,8 +213,8 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv) -> Result<(), Str
     if agent.options.waits {
         let _ = enable(Event::MonitorWait).and_then(|()| enable(Event::MonitorWaited));
         let _ = enable(Event::MonitorContendedEnter).and_then(|()| enable(Event::MonitorContendedEntered));
-        rewrite_loaded(agent, env);
     }
+    rewrite_loaded(agent, env, late);
     begin_control(agent)?;
     announce(agent);
     Ok(())
@@ -263,9 +263,8 @@ fn begin_threads(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
     for thread in agent.jvmti.all_threads().map_err(|e| e.to_string())? {
         let home = java.home(env, thread);
         if !home.is_null() {
-            // SAFETY: no arguments.
-            let os_tid =
-                if Some(java.tid(env, thread)) == own { unsafe { libc::gettid() as u32 } } else { 0 };
+            let is_this = Some(java.tid(env, thread)) == own;
+            let os_tid = if is_this { threads::gettid() } else { 0 };
             threads::adopt(agent, env, thread, home, os_tid);
             delete(env, home);
         }
@@ -274,16 +273,33 @@ fn begin_threads(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
     Ok(())
 }
 
-/// Rewrites the wait points that are loaded already, in one step.
-fn rewrite_loaded(agent: &Agent, env: *mut JNIEnv) {
+/// Rewrites classes that are loaded already: the wait points and, when the program has run before, its own
+/// classes. In batches, since the VM stops all threads for each.
+fn rewrite_loaded(agent: &Agent, env: *mut JNIEnv, late: bool) {
+    const BATCH: usize = 100;
     let Ok(classes) = agent.jvmti.loaded_classes() else { return };
-    let is_wait =
-        |c: &&jclass| agent.jvmti.class_name(**c).is_ok_and(|n| waits::has_waits(&n.replace('.', "/")));
-    let chosen: Vec<jclass> = classes.iter().filter(is_wait).copied().collect();
-    if let Err(e) = agent.jvmti.retransform(&chosen) {
-        log::line(&format!("the JDK's wait points are not timed: {e}"));
+    let is_chosen = |c: &&jclass| {
+        let name = agent.jvmti.class_name(**c).unwrap_or_default().replace('.', "/");
+        if name.starts_with('[') || name.len() < 2 {
+            return false; // arrays and primitive types have no methods
+        }
+        (agent.options.waits && waits::has_waits(&name))
+            || (late && rewriting::is_of_application(agent, env, &name, || agent.jvmti.class_loader(**c)))
+    };
+    let chosen: Vec<jclass> = classes.iter().filter(is_chosen).copied().collect();
+    for batch in chosen.chunks(BATCH) {
+        // One class that the VM refuses (a hidden one, or one that does not verify) makes it refuse all.
+        if agent.jvmti.retransform(batch).is_err() {
+            for class in batch {
+                let _ = agent.jvmti.retransform(std::slice::from_ref(class));
+                clear(env);
+            }
+        }
+        clear(env);
     }
-    clear(env);
+    if late {
+        log::line(&format!("looked at {} classes that were loaded before", chosen.len()));
+    }
     classes.into_iter().for_each(|c| delete(env, c));
 }
 

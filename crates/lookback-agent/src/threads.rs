@@ -24,7 +24,8 @@ pub(crate) fn mark_as_ours() {
     OURS.set(true);
 }
 
-fn gettid() -> u32 {
+/// The operating system's id of the current thread.
+pub(crate) fn gettid() -> u32 {
     // SAFETY: no arguments.
     unsafe { libc::gettid() as u32 }
 }
@@ -35,7 +36,14 @@ pub(crate) fn started(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     if home.is_null() {
         return; // a virtual thread
     }
-    adopt(agent, env, thread, home, gettid());
+    let java_tid = agent.java().map_or(0, |j| j.tid(env, thread));
+    // The main thread's start is told after the VM's, when it has been adopted already.
+    let adopted = agent.slabs.of_thread(&agent.region, java_tid);
+    let cursor = agent.java().map_or(0, |j| j.cursor(env, home));
+    let has_it = OwnSlab::of_cursor(&agent.region, cursor).map(|own| own.index);
+    if adopted.is_none() || adopted != has_it {
+        adopt(agent, env, thread, home, gettid());
+    }
     delete(env, home);
 }
 
@@ -71,15 +79,22 @@ pub(crate) fn ended(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     let cursor = java.cursor(env, home);
     java.set_cursor(env, home, 0);
     delete(env, home);
-    if cursor == 0 {
-        return;
-    }
-    let Some(own) = OwnSlab::of_cursor(&agent.region, cursor) else { return };
+    let java_tid = java.tid(env, thread);
     let now = clock::now();
-    own.empty(cursor, now);
+    let (key, index) = match OwnSlab::of_cursor(&agent.region, cursor) {
+        Some(own) => {
+            own.empty(cursor, now);
+            (own.key(), own.index)
+        }
+        // A thread that was stopped has no cursor, but may still have its slab, which is empty.
+        None => match agent.slabs.of_thread(&agent.region, java_tid) {
+            Some(index) => (agent.slabs.key(&agent.region, index), index),
+            None => return,
+        },
+    };
     let name = thread_name(agent, env, thread);
-    announce(agent, kind::THREAD_END, own.key(), gettid(), java.tid(env, thread), now, name);
-    agent.slabs.release(&agent.region, own.index);
+    announce(agent, kind::THREAD_END, key, gettid(), java_tid, now, name);
+    agent.slabs.release(&agent.region, index);
 }
 
 fn thread_name(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> String {

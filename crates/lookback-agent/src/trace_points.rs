@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::clock;
 use crate::detector::Detector;
 use crate::hooks;
-use crate::slab::{FILLED, OwnSlab};
+use crate::slab::OwnSlab;
 use jni_sys::{JNIEnv, jclass, jint, jlong};
 use lookback_format::Nanos;
 use lookback_format::slot;
@@ -31,7 +31,7 @@ fn slow(cursor: jlong, f: impl FnOnce(&'static Agent, &OwnSlab<'static>, usize, 
             Detector::forget(&agent.region, &own);
             return Some(0);
         }
-        if own.filled(cursor) >= FILLED {
+        if own.is_filled(cursor) {
             cursor = own.empty(cursor, now);
         }
         Some(cursor)
@@ -39,7 +39,7 @@ fn slow(cursor: jlong, f: impl FnOnce(&'static Agent, &OwnSlab<'static>, usize, 
     catch_unwind(AssertUnwindSafe(run)).ok().flatten().unwrap_or(0) as jlong
 }
 
-/// An exit whose poll word was set or whose slab is filled.
+/// An exit, its slot written just before `cursor`, whose poll word was set or whose slab is filled.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
     _: *mut JNIEnv,
@@ -48,8 +48,8 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
     exit: jint,
 ) -> jlong {
     slow(cursor, |_, own, cursor, now| match own.poll() {
-        0 => own.put(cursor, &[exit as u32], now),
-        _ => own.put_exact(cursor, exit as u32, now),
+        0 => cursor,
+        _ => own.put_exact(cursor - 4, exit as u32, now),
     })
 }
 

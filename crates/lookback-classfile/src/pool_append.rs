@@ -6,7 +6,7 @@
 //! within the class. Must not reorder or reuse the class's own entries: its
 //! bytes refer to them by index.
 
-use crate::probe::{Kind, TracePoints};
+use crate::probe::{Point, TracePoints};
 
 /// Most entries a pool may have, index 0 included.
 const MAX_COUNT: u32 = 65535;
@@ -18,10 +18,10 @@ pub(crate) struct PoolAppend {
     /// The index the next entry gets.
     next: u32,
     class: Option<u16>,
-    /// Descriptors `(I)V` and `(II)V`.
-    descriptors: [Option<u16>; 2],
-    /// Method entries by kind, enter then exit.
-    methods: [Option<u16>; 6],
+    /// Descriptors and method entries by trace point.
+    descriptors: [Option<u16>; Point::COUNT],
+    names: [Option<u16>; Point::COUNT],
+    methods: [Option<u16>; Point::COUNT],
     throwable: Option<u16>,
     stack_map_table: Option<u16>,
     last_int: Option<(i32, u16)>,
@@ -91,9 +91,8 @@ impl PoolAppend {
     }
 
     /// The method entry of a trace point.
-    pub(crate) fn trace_point(&mut self, points: &TracePoints, kind: Kind, exit: bool) -> Option<u16> {
-        let slot = kind as usize * 2 + usize::from(exit);
-        if let Some(&Some(index)) = self.methods.get(slot) {
+    pub(crate) fn trace_point(&mut self, points: &TracePoints, point: Point) -> Option<u16> {
+        if let Some(&Some(index)) = self.methods.get(point.index()) {
             return Some(index);
         }
         let class = match self.class {
@@ -103,18 +102,24 @@ impl PoolAppend {
                 *self.class.insert(made)
             }
         };
-        let wide = usize::from(kind == Kind::Watched);
-        let descriptor = match self.descriptors[wide] {
+        // Overloads share their name, other trace points their descriptor.
+        let descriptor = match self.descriptors[point.descriptor_index()] {
             Some(descriptor) => descriptor,
             None => {
-                let made = self.utf8(if wide == 1 { "(II)V" } else { "(I)V" })?;
-                *self.descriptors[wide].insert(made)
+                let made = self.utf8(point.descriptor())?;
+                *self.descriptors[point.descriptor_index()].insert(made)
             }
         };
-        let name = self.utf8(points.name(kind, exit))?;
+        let name = match self.names[point.name_index()] {
+            Some(name) => name,
+            None => {
+                let made = self.utf8(points.name(point))?;
+                *self.names[point.name_index()].insert(made)
+            }
+        };
         let name_and_type = self.pair(12, name, descriptor)?;
         let method = self.pair(10, class, name_and_type)?;
-        self.methods[slot] = Some(method);
+        self.methods[point.index()] = Some(method);
         Some(method)
     }
 
@@ -144,20 +149,23 @@ impl PoolAppend {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::{Kind, Value};
 
     #[test]
     fn entries_are_shared_and_counted() {
         let mut pool = PoolAppend::default();
         pool.reset(10);
         let points = TracePoints::in_class("T");
-        let a = pool.trace_point(&points, Kind::Plain, false);
+        let a = pool.trace_point(&points, Point::Enter(Kind::Plain));
         // Utf8 + Class, descriptor, name, NameAndType, Methodref.
         assert_eq!(a, Some(15));
-        assert_eq!(pool.trace_point(&points, Kind::Plain, false), a);
-        assert_eq!(pool.trace_point(&points, Kind::Plain, true), Some(18));
+        assert_eq!(pool.trace_point(&points, Point::Enter(Kind::Plain)), a);
+        assert_eq!(pool.trace_point(&points, Point::Exit(Kind::Plain)), Some(18));
         assert_eq!(pool.int(70000), Some(19));
         assert_eq!(pool.int(70000), Some(19));
-        assert_eq!(pool.count(), 20);
+        // An overload shares the name: descriptor, NameAndType, Methodref.
+        assert_eq!(pool.trace_point(&points, Point::ExitWith(Value::Long)), Some(22));
+        assert_eq!(pool.count(), 23);
     }
 
     #[test]

@@ -37,15 +37,92 @@ pub(crate) enum Kind {
     Watched = 2,
 }
 
+/// The primitive values that a plain exit hands through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value {
+    Int = 0,
+    Long = 1,
+    Float = 2,
+    Double = 3,
+}
+
+impl Value {
+    /// What a method of this descriptor returns, when it is a primitive value.
+    pub(crate) fn returned_by(descriptor: &[u8]) -> Option<Value> {
+        let at = descriptor.iter().rposition(|&b| b == b')')?;
+        match descriptor.get(at + 1)? {
+            b'I' | b'Z' | b'B' | b'C' | b'S' => Some(Value::Int),
+            b'J' => Some(Value::Long),
+            b'F' => Some(Value::Float),
+            b'D' => Some(Value::Double),
+            _ => None,
+        }
+    }
+}
+
+/// One trace point method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Point {
+    Enter(Kind),
+    Exit(Kind),
+    /// A plain exit that takes the returned value and gives it back.
+    ExitWith(Value),
+}
+
+impl Point {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 10;
+
+    /// Its place in tables.
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Point::Enter(kind) => kind as usize * 2,
+            Point::Exit(kind) => kind as usize * 2 + 1,
+            Point::ExitWith(value) => 6 + value as usize,
+        }
+    }
+
+    /// The place of the first trace point with the same name.
+    pub(crate) fn name_index(self) -> usize {
+        match self {
+            Point::ExitWith(_) => Point::Exit(Kind::Plain).index(),
+            other => other.index(),
+        }
+    }
+
+    /// The place of the first trace point with the same descriptor.
+    pub(crate) fn descriptor_index(self) -> usize {
+        match self {
+            Point::Enter(Kind::Watched) | Point::Exit(Kind::Watched) => 1,
+            Point::Enter(_) | Point::Exit(_) => 0,
+            Point::ExitWith(_) => self.index(),
+        }
+    }
+
+    pub(crate) fn descriptor(self) -> &'static str {
+        match self {
+            Point::Enter(Kind::Watched) | Point::Exit(Kind::Watched) => "(II)V",
+            Point::Enter(_) | Point::Exit(_) => "(I)V",
+            Point::ExitWith(Value::Int) => "(II)I",
+            Point::ExitWith(Value::Long) => "(JI)J",
+            Point::ExitWith(Value::Float) => "(FI)F",
+            Point::ExitWith(Value::Double) => "(DI)D",
+        }
+    }
+}
+
 /// The class and the names of the static trace point methods. Descriptors are
-/// `(I)V`, for the watched ones `(II)V`.
+/// `(I)V`, for the watched ones `(II)V`. A plain exit from a method that returns
+/// a primitive value takes the value, the id second, and gives the value back:
+/// `(II)I`, `(JI)J`, `(FI)F`, `(DI)D`. So the value need not survive a call in
+/// it, which would cost every such method a store and a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TracePoints {
     /// Internal name of the class, such as `java/lang/LookbackTracePoint`.
     pub class: &'static str,
     /// Called at entry, `(I)V`.
     pub enter: &'static str,
-    /// Called at exit, `(I)V`.
+    /// Called at exit, `(I)V` and its overloads.
     pub exit: &'static str,
     /// Called at entry of a timed method, `(I)V`.
     pub enter_timed: &'static str,
@@ -71,14 +148,14 @@ impl TracePoints {
         }
     }
 
-    pub(crate) fn name(&self, kind: Kind, exit: bool) -> &'static str {
-        match (kind, exit) {
-            (Kind::Plain, false) => self.enter,
-            (Kind::Plain, true) => self.exit,
-            (Kind::Timed, false) => self.enter_timed,
-            (Kind::Timed, true) => self.exit_timed,
-            (Kind::Watched, false) => self.enter_watched,
-            (Kind::Watched, true) => self.exit_watched,
+    pub(crate) fn name(&self, point: Point) -> &'static str {
+        match point {
+            Point::Enter(Kind::Plain) => self.enter,
+            Point::Exit(Kind::Plain) | Point::ExitWith(_) => self.exit,
+            Point::Enter(Kind::Timed) => self.enter_timed,
+            Point::Exit(Kind::Timed) => self.exit_timed,
+            Point::Enter(Kind::Watched) => self.enter_watched,
+            Point::Exit(Kind::Watched) => self.exit_watched,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::method_info::{ACC_ABSTRACT, ACC_NATIVE, ACC_SYNCHRONIZED, MethodInfo};
 use crate::opcode::RETURN;
 use crate::outcome::{Outcome, Refused, SkipReason, Traced};
-use crate::probe::{Kind, MethodId, Policy, Probe, TracePoints};
+use crate::probe::{Kind, MethodId, Policy, Probe, TracePoints, Value};
 use crate::scan::scan;
 use crate::scratch::{Scratch, Work};
 use crate::trace_code::TraceCode;
@@ -121,7 +121,8 @@ impl<'a> Pass<'a, '_> {
             Probe::Watched { id, rule } => (Kind::Watched, id, rule),
         };
         let failed = |reason| Failed { reason, id: Some(id) };
-        let trace = TraceCode::new(self.points, kind, id, rule, appended)
+        let returns = Value::returned_by(method.descriptor.as_bytes());
+        let trace = TraceCode::new(self.points, kind, id, rule, returns, appended)
             .ok_or_else(|| failed(SkipReason::TableFull))?;
         let request = Request {
             code,

@@ -6,7 +6,7 @@
 
 use crate::opcode::{ATHROW, BIPUSH, INVOKESTATIC, LDC_W, SIPUSH};
 use crate::pool_append::PoolAppend;
-use crate::probe::{Kind, MethodId, TracePoints};
+use crate::probe::{Kind, MethodId, Point, TracePoints, Value};
 
 /// Bytes of a sequence, padded so that it is copied in one move.
 const ROOM: usize = 16;
@@ -76,17 +76,24 @@ impl TraceCode {
         kind: Kind,
         id: MethodId,
         rule: u16,
+        returns: Option<Value>,
         pool: &mut PoolAppend,
     ) -> Option<TraceCode> {
         let mut arguments = Sequence::default().then_push(id.0 as i32, pool)?;
         if kind == Kind::Watched {
             arguments = arguments.then_push(i32::from(rule), pool)?;
         }
-        let [a, b] = pool.trace_point(points, kind, false)?.to_be_bytes();
-        let entry = arguments.then([INVOKESTATIC, a, b], 3);
-        let [a, b] = pool.trace_point(points, kind, true)?.to_be_bytes();
-        let exit = arguments.then([INVOKESTATIC, a, b], 3);
-        let handler = exit.then([ATHROW, 0, 0], 1);
+        let mut call = |point| {
+            let [a, b] = pool.trace_point(points, point)?.to_be_bytes();
+            Some(arguments.then([INVOKESTATIC, a, b], 3))
+        };
+        let entry = call(Point::Enter(kind))?;
+        let thrown = call(Point::Exit(kind))?;
+        let exit = match (kind, returns) {
+            (Kind::Plain, Some(value)) => call(Point::ExitWith(value))?,
+            _ => thrown,
+        };
+        let handler = thrown.then([ATHROW, 0, 0], 1);
         Some(TraceCode { entry, exit, handler, stack: if kind == Kind::Watched { 2 } else { 1 } })
     }
 }
@@ -98,7 +105,7 @@ mod tests {
     fn entry(id: u32, kind: Kind, rule: u16) -> Vec<u8> {
         let mut pool = PoolAppend::default();
         pool.reset(1);
-        let code = TraceCode::new(&TracePoints::in_class("T"), kind, MethodId(id), rule, &mut pool);
+        let code = TraceCode::new(&TracePoints::in_class("T"), kind, MethodId(id), rule, None, &mut pool);
         let mut out = vec![];
         code.expect("room in the pool").entry.append_to(&mut out);
         out
@@ -110,6 +117,27 @@ mod tests {
         assert_eq!(entry(128, Kind::Plain, 0), [SIPUSH, 0, 128, INVOKESTATIC, 0, 6]);
         assert_eq!(entry(32767, Kind::Timed, 0), [SIPUSH, 127, 255, INVOKESTATIC, 0, 6]);
         assert_eq!(entry(32768, Kind::Plain, 0), [LDC_W, 0, 1, INVOKESTATIC, 0, 7]);
+    }
+
+    #[test]
+    fn a_returned_value_goes_through_the_exit_and_not_through_the_handler() {
+        let mut pool = PoolAppend::default();
+        pool.reset(1);
+        let returns = Value::returned_by(b"(JLjava/lang/String;)Z");
+        assert_eq!(returns, Some(Value::Int));
+        let points = TracePoints::in_class("T");
+        let code = TraceCode::new(&points, Kind::Plain, MethodId(7), 0, returns, &mut pool).expect("room");
+        let bytes = |s: &Sequence| {
+            let mut out = vec![];
+            s.append_to(&mut out);
+            out
+        };
+        let (exit, handler) = (bytes(&code.exit), bytes(&code.handler));
+        assert_eq!((exit.len(), handler.len()), (5, 6));
+        assert_ne!(exit[3..5], handler[3..5], "another overload");
+        assert_eq!(Value::returned_by(b"()V"), None);
+        assert_eq!(Value::returned_by(b"()[I"), None);
+        assert_eq!(Value::returned_by(b"()"), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //! 0       poll   u32  0: nothing; 1: exact time wanted; 2: a tick passed (set by the ticker)
 //! 4       lost   u32  how often the slots ran over the slab's end
 //! 8       active u64  address, in the writing process, of the slab's byte in the area at 4096
-//! 64      slots  u32...  up to the first zero word
+//! 64      slots  u32...  up to the first zero word; at 4096 a filler record stands until a slot takes its place
 //! 65536   guard  u32  always 3: makes the poll of a cursor that ran off the end fail
 //! 65540   state  u32  see [`slab::STATE_FREE`] and its like
 //! 65544   key u32 | seq u32 | first u64 | flushing u32 | os tid u32 | java tid u64
@@ -100,6 +100,9 @@ pub mod slab {
     pub const SLOTS_END: usize = 65_536;
     /// Offset of the first slot.
     pub const SLOTS: usize = 64;
+    /// Offset from which on an exit empties the slab. A filler record stands here, so that the exit's look
+    /// at the first word of the cursor's page finds something other than 0.
+    pub const FILLED: usize = 4096;
     /// Offset of the poll word.
     pub const POLL: usize = 0;
     /// Offset of the overrun counter.

@@ -27,6 +27,8 @@ pub mod kind {
     pub const TICK: u32 = 1;
     /// Exact time of the next slot: two words follow, the low and the high half of a [`crate::Nanos`].
     pub const TIME: u32 = 2;
+    /// Nothing: fills a word that must not be 0.
+    pub const FILLER: u32 = 4;
     /// Records are missing here: payload = [`super::GapCause`]; one word follows, how many at least.
     pub const GAP: u32 = 3;
 }
@@ -109,6 +111,9 @@ pub const fn time(at: Nanos) -> [u32; 3] {
 pub const fn gap(cause: GapCause, lost: u32) -> [u32; 2] {
     [control(kind::GAP, 1, cause.code()), lost]
 }
+
+/// A record that says nothing.
+pub const FILLER: u32 = control(kind::FILLER, 0, 0);
 
 /// One decoded record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

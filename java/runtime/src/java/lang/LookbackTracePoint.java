@@ -1,15 +1,17 @@
 package java.lang;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * The trace points that rewritten methods call.
  *
  * <p>The constraint that shaped it: an entry or an exit may cost well under a nanosecond in compiled code.
- * So each is inlined into its caller, reads no clock, takes no lock, allocates nothing, and an entry calls
- * nothing at all: a call, however rare, would make the compiler spill every live argument of every traced
- * method to the stack. The agent defines this class in {@code java.base}, because class loaders of every
+ * So each is inlined into its caller, reads no clock, takes no lock and allocates nothing. What is live
+ * across a call, however rare the call, the compiler keeps in the stack all the time; so an entry calls
+ * nothing at all, and the value that a method returns goes through the exit's rare call as an argument
+ * (measured in {@code docs/TRACEPOINT.md}). The agent defines this class in {@code java.base}, because class loaders of every
  * kind delegate {@code java.*} to the VM's own loader, and because nothing needs to be exported then.
  *
  * <p>A thread's cursor is the address of its next slot, 0 while the thread is not traced. It lives in the
@@ -28,8 +30,11 @@ public final class LookbackTracePoint {
     private static final long SLAB = -65536L;
     /** Offset of the first slot in a slab. */
     private static final long SLOTS = 64;
-    /** Set in the cursor's low bits when about 4 KiB are filled: the slab is emptied at the next exit. */
-    private static final int FILLED = 4096;
+    /**
+     * Takes a cursor to the start of its page. The first page begins with the poll word, the others with a
+     * word that is not 0: so an exit sees with one look that a tick has passed or that a page is filled.
+     */
+    private static final long PAGE = -4096L;
     /** The poll word's value when a tick has passed. */
     private static final int TICK_PASSED = 2;
     /** The poll word's value when the coarse time is written and the exact one is wanted. */
@@ -67,28 +72,97 @@ public final class LookbackTracePoint {
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
         if (cursor != 0) {
-            if (U.getInt(cursor & SLAB) > EXACT_WANTED) {
-                cursor = late(cursor);
-            }
             U.putInt(cursor, id);
-            U.putLong(home, CURSOR, cursor + 4);
+            cursor += 4;
+            U.putLong(home, CURSOR, cursor);
+            if (U.getInt(cursor & SLAB) > EXACT_WANTED) {
+                U.putLong(home, CURSOR, late(cursor, id));
+            }
         }
     }
 
-    /** A method is left, by return or by exception. */
+    /** A method is left, by exception, or by return of nothing or of a reference. */
     @ForceInline
     public static void exit(int id) {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
         if (cursor != 0) {
-            if ((U.getInt(cursor & SLAB) | (int) cursor & FILLED) == 0) {
-                U.putInt(cursor, id | EXIT);
-                U.putLong(home, CURSOR, cursor + 4);
-            } else {
-                U.putLong(home, CURSOR, poll(cursor, id | EXIT));
+            U.putInt(cursor, id | EXIT);
+            cursor += 4;
+            U.putLong(home, CURSOR, cursor);
+            if (U.getInt(cursor & PAGE) != 0) {
+                leave(id);
             }
         }
+    }
+
+    /** A method is left by return of an int or what the VM takes for one. */
+    @ForceInline
+    public static int exit(int value, int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putInt(cursor, id | EXIT);
+            cursor += 4;
+            U.putLong(home, CURSOR, cursor);
+            if (U.getInt(cursor & PAGE) != 0) {
+                value = leave(value, id);
+            }
+        }
+        return value;
+    }
+
+    /** A method is left by return of a long. */
+    @ForceInline
+    public static long exit(long value, int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putInt(cursor, id | EXIT);
+            cursor += 4;
+            U.putLong(home, CURSOR, cursor);
+            if (U.getInt(cursor & PAGE) != 0) {
+                value = leave(value, id);
+            }
+        }
+        return value;
+    }
+
+    /** A method is left by return of a float. */
+    @ForceInline
+    public static float exit(float value, int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putInt(cursor, id | EXIT);
+            cursor += 4;
+            U.putLong(home, CURSOR, cursor);
+            if (U.getInt(cursor & PAGE) != 0) {
+                value = leave(value, id);
+            }
+        }
+        return value;
+    }
+
+    /** A method is left by return of a double. */
+    @ForceInline
+    public static double exit(double value, int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putInt(cursor, id | EXIT);
+            cursor += 4;
+            U.putLong(home, CURSOR, cursor);
+            if (U.getInt(cursor & PAGE) != 0) {
+                value = leave(value, id);
+            }
+        }
+        return value;
     }
 
     /** A method is entered whose times are exact. */
@@ -132,17 +206,18 @@ public final class LookbackTracePoint {
     }
 
     /**
-     * An entry finds its poll word set: a tick has passed, or the slots have run off the slab's end (the
-     * guard word there is greater than any poll). Writes which tick it is, and begins the slab anew at its
-     * end; the agent counts what that loses. In line, for the reason given above.
+     * An entry, its slot written, finds its poll word set: a tick has passed, or the slots have come to the
+     * slab's end (the guard word there is greater than any poll). Puts which tick it is before the slot, and
+     * begins the slab anew at its end; the agent counts what that loses. In line, for the reason given above.
      */
     @ForceInline
-    private static long late(long cursor) {
+    private static long late(long cursor, int id) {
         long slab = cursor & SLAB;
         if (U.getInt(slab) == TICK_PASSED) {
             U.putInt(slab, EXACT_WANTED);
             U.putByte(U.getLong(slab + 8), (byte) 1);
-            U.putInt(cursor, U.getInt(TICK));
+            U.putInt(cursor - 4, U.getInt(TICK));
+            U.putInt(cursor, id);
             cursor += 4;
         }
         if ((cursor & ~SLAB) == 0) {
@@ -153,7 +228,42 @@ public final class LookbackTracePoint {
         return cursor;
     }
 
-    /** Writes the exact time and the slot, obeys requests, empties a filled slab; gives the new cursor. */
+    /** An exit, its slot written, finds its poll word set or its page filled. Not in line, for the reason given above. */
+    @DontInline
+    private static void leave(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, poll(cursor, id | EXIT));
+        }
+    }
+
+    @DontInline
+    private static int leave(int value, int id) {
+        leave(id);
+        return value;
+    }
+
+    @DontInline
+    private static long leave(long value, int id) {
+        leave(id);
+        return value;
+    }
+
+    @DontInline
+    private static float leave(float value, int id) {
+        leave(id);
+        return value;
+    }
+
+    @DontInline
+    private static double leave(double value, int id) {
+        leave(id);
+        return value;
+    }
+
+    /** Puts the exact time before the slot just written, obeys requests, empties a filled slab; gives the new cursor. */
     private static native long poll(long cursor, int slot);
 
     /** Writes the exact time and the slot; gives the new cursor. */

@@ -33,6 +33,26 @@ public final class Recorder {
         close("plain " + id);
     }
 
+    public static int exit(int value, int id) {
+        close("plain " + id);
+        return value;
+    }
+
+    public static long exit(long value, int id) {
+        close("plain " + id);
+        return value;
+    }
+
+    public static float exit(float value, int id) {
+        close("plain " + id);
+        return value;
+    }
+
+    public static double exit(double value, int id) {
+        close("plain " + id);
+        return value;
+    }
+
     public static void enterTimed(int id) {
         open("timed " + id);
     }

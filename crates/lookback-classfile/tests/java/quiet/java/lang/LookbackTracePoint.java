@@ -15,6 +15,22 @@ public final class LookbackTracePoint {
     public static void exit(int id) {
     }
 
+    public static int exit(int value, int id) {
+        return value;
+    }
+
+    public static long exit(long value, int id) {
+        return value;
+    }
+
+    public static float exit(float value, int id) {
+        return value;
+    }
+
+    public static double exit(double value, int id) {
+        return value;
+    }
+
     public static void enterTimed(int id) {
     }
 
