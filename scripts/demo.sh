@@ -5,6 +5,7 @@
 # of its warm-up may write incidents too, and the one that shows the shop's built-in defect is looked for
 # among all. Whatever happens, nothing is left running.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 use_tools
 cd "$root"
@@ -15,7 +16,7 @@ java=$JAVA_HOME/bin/java
 cause=SearchService.reindex
 culprit=catalogue-refresher
 rule='dev.lookback.workloads.shop.web.*.handle*:300ms'
-classes=java/workloads/target/lookback-workloads.jar:java/workloads/target/lib/*
+classes='java/workloads/target/lookback-workloads.jar:java/workloads/target/lib/*'
 out=demo-out
 # The shop rebuilds its search index this long after its start, in seconds; the load goes on for as long
 # again and a little more.

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the scripts share: where the tools are, and how a missing one is told. Sourced, not run.
 #
 # Constraint: nothing outside the repository is changed and no path of one machine is written down; what

@@ -5,6 +5,7 @@
 # may (root or sudo without a password), else names the one command that does. What Debian has not, or has
 # too old, is fetched from npm and PyPI into the target directory. Must not replace a tool that is there.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 use_tools
 only_build=

@@ -5,6 +5,7 @@
 # Constraint: a part that fails does not keep the others from running, and a part that ends badly without
 # naming a failed test counts as one failed. Must not build anything that `make build` has not.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 use_tools
 cd "$root"

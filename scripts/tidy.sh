@@ -4,6 +4,7 @@
 #
 # Constraint: looks at the committed and added files only, so a build never makes it fail.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$root"
 problems=0

@@ -4,6 +4,7 @@
 # Constraint: every step of the Makefile goes through here, so that each can be run alone. A missing tool is
 # named before the command fails in its own words.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 use_tools
 missing=$(missing_for_build | tr '\n' ' ')
