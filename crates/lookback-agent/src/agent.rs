@@ -10,6 +10,7 @@ use crate::jvmti::Jvmti;
 use crate::monitors::Monitors;
 use crate::region::Region;
 use crate::rewriting::Counts;
+use crate::server::Message;
 use crate::slab::Slabs;
 use crate::symbols::Symbols;
 use crate::{clock, java};
@@ -20,6 +21,7 @@ use lookback_options::Options;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, OnceLock};
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
@@ -52,6 +54,10 @@ pub(crate) struct Agent {
     pub(crate) incidents: Mutex<Vec<PathBuf>>,
     pub(crate) next_number: AtomicU32,
     java: OnceLock<Live>,
+    /// Tells the control thread that the VM ends.
+    pub(crate) control: OnceLock<SyncSender<Message>>,
+    /// Whether the control thread has let go of the VM.
+    pub(crate) control_gone: AtomicBool,
 }
 
 /// What is known once the VM is up.
@@ -106,6 +112,8 @@ impl Agent {
             incidents: Mutex::default(),
             next_number: AtomicU32::new(1),
             java: OnceLock::new(),
+            control: OnceLock::new(),
+            control_gone: AtomicBool::new(false),
             options,
             jvmti,
             vm,

@@ -17,6 +17,11 @@ pub(crate) fn now() -> Nanos {
     Nanos(read(libc::CLOCK_MONOTONIC))
 }
 
+/// Processor time that the current thread has used, nanoseconds. A system call.
+pub(crate) fn thread_cpu() -> u64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
 /// The monotonic clock and the wall clock (nanoseconds since 1970) at the same moment.
 pub(crate) fn pair() -> (Nanos, u64) {
     (now(), read(libc::CLOCK_REALTIME))

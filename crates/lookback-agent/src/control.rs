@@ -10,7 +10,7 @@ use crate::detector::Fired;
 use crate::incidents::{Collection, expand, slow_trigger};
 use crate::java::jni;
 use crate::log;
-use crate::server::Asked;
+use crate::server::{Asked, Message};
 use crate::threads;
 use jni_sys::{JNIEnv, JavaVMAttachArgs};
 use lookback_format::Nanos;
@@ -30,28 +30,29 @@ const SWEEP: Nanos = Nanos(1_000_000_000);
 struct Control<'a> {
     agent: &'a Agent,
     env: *mut JNIEnv,
-    requests: &'a Receiver<Asked>,
+    messages: &'a Receiver<Message>,
+    ending: bool,
     swept: Nanos,
     quiet_until: Nanos,
     suppressed: u64,
 }
 
-/// Runs until the process ends. `requests` come from the server.
-pub(crate) fn run(agent: &Agent, requests: &Receiver<Asked>) {
+/// Runs until the VM ends. `messages` come from the server and from the VM's end.
+pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
     let Some(env) = attach(agent) else {
         log::line("cannot attach its control thread to the VM; no incidents will be written");
         return;
     };
-    let mut c = Control { agent, env, requests, swept: clock::now(), quiet_until: Nanos(0), suppressed: 0 };
+    let (swept, quiet_until) = (clock::now(), Nanos(0));
+    let mut c = Control { agent, env, messages, ending: false, swept, quiet_until, suppressed: 0 };
     let pause = if agent.detector.rules.is_empty() { Duration::from_millis(100) } else { LOOK };
-    loop {
-        match requests.recv_timeout(pause) {
-            Ok(asked) => c.answer(asked),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
-        }
-        c.frame(|c| c.round());
+    while !c.ending {
+        c.listen(pause);
+        c.frame(Control::round);
     }
+    // The VM waits a while for attached threads before it ends.
+    // SAFETY: attached above; no Java frames are below us.
+    unsafe { (**agent.vm).DetachCurrentThread.map(|f| f(agent.vm)) };
 }
 
 /// Attaches the current thread as a daemon of the system thread group.
@@ -75,6 +76,16 @@ impl Control<'_> {
         if jni!(self.env, PushLocalFrame, 64) == 0 {
             f(self);
             jni!(self.env, PopLocalFrame, std::ptr::null_mut());
+        }
+    }
+
+    /// Waits for a message for as long as `pause`, and obeys it.
+    fn listen(&mut self, pause: Duration) {
+        match self.messages.recv_timeout(pause) {
+            Ok(Message::Asked(asked)) => self.answer(asked),
+            Ok(Message::End) => self.ending = true,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
         }
     }
 
@@ -102,11 +113,11 @@ impl Control<'_> {
             return;
         }
         match self.collect(f) {
-            Ok((path, bytes, running)) => {
-                let what = if running { "still running" } else { "took" };
+            Ok((path, bytes, took, running)) => {
+                let what = if running { "still runs after" } else { "took" };
                 log::line(&format!(
                     "slow call {what} {:.0} ms ({}): wrote {} ({} KiB); read it with: lookback report {}",
-                    clock::now().since(f.start).as_millis_f64(),
+                    took.as_millis_f64(),
                     agent.detector.rules[f.rule].text(),
                     path.display(),
                     bytes >> 10,
@@ -121,8 +132,9 @@ impl Control<'_> {
         self.quiet_until = clock::now().plus(agent.options.cooldown);
     }
 
-    /// Follows the ring until the call has ended and the tail has passed, then writes the file.
-    fn collect(&mut self, f: &Fired) -> std::io::Result<(PathBuf, u64, bool)> {
+    /// Follows the ring until the call has ended and the tail has passed, then writes the file. Gives its
+    /// name and size, how long the call took, and whether it still runs.
+    fn collect(&mut self, f: &Fired) -> std::io::Result<(PathBuf, u64, Nanos, bool)> {
         let agent = self.agent;
         let target = self.next_target();
         let mut c = Collection::begin(agent, self.env, target, false, Some(f.thread))?;
@@ -140,15 +152,16 @@ impl Control<'_> {
                 break;
             }
             c.follow()?;
-            if let Ok(asked) = self.requests.recv_timeout(Duration::from_millis(5)) {
-                self.answer(asked);
+            self.listen(Duration::from_millis(5));
+            if self.ending {
+                break;
             }
         }
         if running {
             end = clock::now();
         }
         let (path, bytes) = c.finish(slow_trigger(agent, f, running, end))?;
-        Ok((path, bytes, running))
+        Ok((path, bytes, end.since(f.start), running))
     }
 
     fn next_target(&self) -> PathBuf {

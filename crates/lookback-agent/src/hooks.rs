@@ -8,9 +8,8 @@ use crate::agent::Agent;
 use crate::clock;
 use crate::java::{clear, jni};
 use crate::slab::OwnSlab;
-use crate::symbols::hash;
 use jni_sys::{JNIEnv, JNINativeMethod, jclass, jlong, jobject};
-use lookback_format::symbol::{Class, Method, Wait};
+use lookback_format::symbol::Wait;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
@@ -61,11 +60,7 @@ fn symbol_in(library: &CStr, name: &CStr) -> Option<*mut c_void> {
 
 /// Gives a native method its id and symbol.
 fn register(agent: &Agent, class: &str, name: &str, descriptor: &str, wait: Wait) -> Option<u32> {
-    let key = hash(class, name, descriptor);
-    let (id, fresh) = agent.symbols.id(key)?;
-    let method = Method { id, name: name.into(), descriptor: descriptor.into(), line: 0, wait };
-    let class = Class { class: class.into(), file: String::new(), methods: vec![method] };
-    (!fresh || agent.symbols.publish(&agent.region, &class, &[key])).then_some(id.0)
+    agent.symbols.single(&agent.region, class, name, descriptor, wait).map(|id| id.0)
 }
 
 /// Binds a method when the class declares it native; else forgets the error.

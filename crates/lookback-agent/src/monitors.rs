@@ -11,7 +11,7 @@ use crate::region::Loss;
 use crate::slab::OwnSlab;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::slot::EXIT;
-use lookback_format::symbol::{Class, Method, Wait};
+use lookback_format::symbol::Wait;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -33,13 +33,7 @@ impl Monitors {
             return Some(id);
         }
         let name = if wait == Wait::Monitor { "<monitor>" } else { "<wait>" };
-        let key = crate::symbols::hash(&class, name, "");
-        let (id, fresh) = agent.symbols.id(key)?;
-        let method = Method { id, name: name.into(), descriptor: String::new(), line: 0, wait };
-        let symbols = Class { class: class.clone(), file: String::new(), methods: vec![method] };
-        if fresh && !agent.symbols.publish(&agent.region, &symbols, &[key]) {
-            return None;
-        }
+        let id = agent.symbols.single(&agent.region, &class, name, "", wait)?;
         ids.insert((wait, class), id.0);
         Some(id.0)
     }

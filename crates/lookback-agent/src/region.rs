@@ -18,6 +18,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 /// Payload of most of the ring's events: a chunk, emptied at about 4 KiB, and its header.
 const CHUNK: usize = 4096 + 128;
 
+/// Bytes of the ring that are claimed before the program starts.
+const AT_ONCE: usize = 4 << 20;
+
 /// The region of this process.
 pub(crate) struct Region {
     base: *mut u8,
@@ -31,6 +34,7 @@ pub(crate) struct Region {
     pub(crate) epoch: u64,
     pub(crate) tick: u64,
     pub(crate) ring: Ring,
+    ring_at: usize,
     pub(crate) ring_bytes: usize,
 }
 
@@ -68,7 +72,8 @@ impl Region {
         file.set_len(bytes as u64)?;
         refuse_when_full(&file, budget as u64)?;
         claim(&file, 0, slabs_at)?;
-        claim(&file, ring_at, geometry.bytes())?;
+        // The rest of the ring follows in the background, long before the first records get there.
+        claim(&file, ring_at, geometry.bytes().min(AT_ONCE))?;
         let base = map_aligned(&file, bytes)?;
         // SAFETY: the ring's part of the mapping, used by nobody else yet, valid for ever.
         let ring = unsafe { Ring::format(base.add(ring_at), geometry.bytes(), geometry) }
@@ -85,6 +90,7 @@ impl Region {
             epoch: epoch.0,
             tick: options.tick,
             ring,
+            ring_at,
             ring_bytes: geometry.bytes(),
         };
         let u32s = [(header::VERSION, VERSION), (header::PID, std::process::id()), (header::SLABS, slabs)];
@@ -109,6 +115,21 @@ impl Region {
         region.u64(header::MAGIC).store(u64::from_le_bytes(region::MAGIC), Ordering::Release);
         made.keep();
         Ok(region)
+    }
+
+    /// Takes the memory for the ring and the symbols and maps it, so that no thread of the program pays for
+    /// the page faults. In the background; what fails here happens later, when it is touched.
+    pub(crate) fn warm_up(&self) {
+        const STEP: usize = 1 << 20;
+        let parts = [(self.symbols_at, self.symbols_bytes.min(4 * STEP)), (self.ring_at, self.ring_bytes)];
+        for (at, bytes) in parts {
+            for from in (at..at + bytes).step_by(STEP) {
+                let step = STEP.min(at + bytes - from);
+                let _ = claim(&self.file, from, step);
+                // SAFETY: a part of the mapping; populating changes no content.
+                unsafe { libc::madvise(self.base.add(from).cast(), step, libc::MADV_POPULATE_WRITE) };
+            }
+        }
     }
 
     /// Claims memory for slab `i`: its first two pages of slots and its cold page. Deeper slots are claimed

@@ -4,18 +4,17 @@
 //! makes one pass, decides by name and shape alone, and whatever goes wrong leaves the class as it was.
 
 use crate::agent::Agent;
-use crate::symbols::hash;
+use crate::clock;
+use crate::symbols::{Known, hash_class, hash_method};
 use crate::waits;
 use jni_sys::{JNIEnv, jobject};
-use lookback_classfile::{
-    ClassInfo, JavaStr, MethodInfo, Outcome, Policy, Probe, Scratch, TracePoints, rewrite,
-};
-use lookback_format::symbol::{Class, Method, Wait};
+use lookback_classfile::{ClassInfo, JavaStr, MethodInfo, Policy, Probe, Scratch, TracePoints, rewrite};
+use lookback_format::MethodId;
+use lookback_format::symbol::{Encoder, Wait};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::sync::{Arc, Mutex};
 
 /// The class with the trace points, as class files name it.
 pub(crate) const TRACE_POINT_CLASS: &str = "java/lang/LookbackTracePoint";
@@ -34,7 +33,7 @@ struct CountsInner {
 }
 
 impl Counts {
-    /// All counts by name, and the nanoseconds spent.
+    /// All counts by name, and the nanoseconds of processor time spent.
     pub(crate) fn read(&self) -> (BTreeMap<&'static str, u64>, u64) {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         (inner.by_name.clone(), inner.nanos)
@@ -82,7 +81,7 @@ pub(crate) fn class_file(
     if jdk && !(agent.options.waits && loader.is_null() && waits::has_waits(name)) {
         return None;
     }
-    let begun = Instant::now();
+    let begun = clock::thread_cpu();
     let mut plan = Plan::new(agent, jdk);
     let outcome = SCRATCH.with(|s| match s.try_borrow_mut() {
         Ok(mut scratch) => rewrite(bytes, &POINTS, &mut plan, &mut scratch),
@@ -98,7 +97,7 @@ pub(crate) fn class_file(
             counts.extend(outcome.skipped.iter().map(|(reason, n)| (reason.name(), u64::from(n))));
             if outcome.bytes.is_none() {
                 None
-            } else if plan.publish(&outcome) {
+            } else if plan.publish() {
                 counts.push(("classes rewritten", 1));
                 counts.push(("methods traced", outcome.traced.len() as u64));
                 outcome.bytes
@@ -112,14 +111,8 @@ pub(crate) fn class_file(
             None
         }
     };
-    agent.counts.add(&counts, begun.elapsed().as_nanos() as u64);
+    agent.counts.add(&counts, clock::thread_cpu() - begun);
     new
-}
-
-/// A method that the plan wants traced and that has no symbol yet.
-struct Fresh {
-    key: u64,
-    method: Method,
 }
 
 /// The decisions for one class.
@@ -127,12 +120,16 @@ struct Plan<'a> {
     agent: &'a Agent,
     /// Of a JDK class, only wait points are traced.
     jdk: bool,
-    /// The class's name with dots.
+    /// The class's name with dots, and its hash.
     class: String,
-    file: String,
+    key: u64,
     /// Annotations of the class, with dots, when a pattern asks for some.
     annotations: Vec<String>,
-    fresh: Vec<Fresh>,
+    /// Ids that the class's methods have from an earlier rewriting.
+    known: Option<Arc<[Known]>>,
+    /// Ids given now, and the record with their symbols.
+    fresh: Vec<Known>,
+    record: Option<Encoder>,
     trivial: u64,
     unselected: u64,
 }
@@ -143,25 +140,38 @@ impl<'a> Plan<'a> {
             agent,
             jdk,
             class: String::new(),
-            file: String::new(),
+            key: 0,
             annotations: Vec::new(),
+            known: None,
             fresh: Vec::new(),
+            record: None,
             trivial: 0,
             unselected: 0,
         }
     }
 
-    /// Writes the symbols of the methods that were rewritten; false when they do not fit.
-    fn publish(&mut self, outcome: &Outcome) -> bool {
-        let refused = |f: &Fresh| outcome.refused.iter().any(|r| r.id.0 == f.method.id.0);
-        self.fresh.retain(|f| !refused(f));
-        if self.fresh.is_empty() {
-            return true;
+    /// Writes the symbols of the methods that have new ids; false when they do not fit. A method that could
+    /// not be rewritten keeps a symbol that no record uses.
+    fn publish(&mut self) -> bool {
+        match self.record.take() {
+            Some(record) if record.methods() > 0 => {
+                self.agent.symbols.publish(&self.agent.region, &record.finish(), self.key, &self.fresh)
+            }
+            _ => true,
         }
-        let (keys, methods) = self.fresh.drain(..).map(|f| (f.key, f.method)).unzip::<_, _, Vec<_>, _>();
-        let symbols =
-            Class { class: std::mem::take(&mut self.class), file: std::mem::take(&mut self.file), methods };
-        self.agent.symbols.publish(&self.agent.region, &symbols, &keys)
+    }
+
+    /// The id of a method: the one that it has, or a new one.
+    fn id(&mut self, m: &MethodInfo<'_>, name: &str, wait: Wait) -> Option<MethodId> {
+        let descriptor = m.descriptor.to_lossy();
+        let key = hash_method(name, &descriptor);
+        if let Some((_, id)) = self.known.iter().flat_map(|k| k.iter()).find(|(k, _)| *k == key) {
+            return Some(*id);
+        }
+        let id = self.agent.symbols.fresh()?;
+        self.record.as_mut()?.method(id, name, &descriptor, m.first_line.unwrap_or(0), wait);
+        self.fresh.push((key, id));
+        Some(id)
     }
 
     /// How a method is to be traced, and what it waits for.
@@ -211,7 +221,10 @@ fn annotation_name(descriptor: JavaStr<'_>) -> String {
 impl Policy for Plan<'_> {
     fn class(&mut self, class: &ClassInfo<'_>) -> bool {
         self.class = class.name.to_lossy().replace('/', ".");
-        self.file = class.source_file.map(|f| f.to_lossy().into_owned()).unwrap_or_default();
+        self.key = hash_class(&self.class);
+        self.known = self.agent.symbols.known(self.key);
+        let file = class.source_file.map(|f| f.to_lossy()).unwrap_or_default();
+        self.record = Some(Encoder::new(Vec::with_capacity(1024), &self.class, &file));
         if self.agent.need_annotations {
             self.annotations = class.annotations().map(annotation_name).collect();
         }
@@ -221,16 +234,10 @@ impl Policy for Plan<'_> {
     fn method(&mut self, class: &ClassInfo<'_>, m: &MethodInfo<'_>) -> Probe {
         let name = m.name.to_lossy();
         let Some((kind, wait)) = self.decide(class, m, &name) else { return Probe::None };
-        let descriptor = m.descriptor.to_lossy();
-        let key = hash(&self.class, &name, &descriptor);
-        let Some((id, fresh)) = self.agent.symbols.id(key) else { return Probe::None };
+        let Some(id) = self.id(m, &name, wait) else { return Probe::None };
         if wait == Wait::Carrier {
-            self.agent.carrier.store(id.0, Ordering::Relaxed); // Relaxed: read by the thread that runs it, later
-        }
-        if fresh {
-            let line = m.first_line.unwrap_or(0);
-            let (name, descriptor) = (name.into_owned(), descriptor.into_owned());
-            self.fresh.push(Fresh { key, method: Method { id, name, descriptor, line, wait } });
+            // Relaxed: read by a thread that runs the method later.
+            self.agent.carrier.store(id.0, Ordering::Relaxed);
         }
         let id = lookback_classfile::MethodId(id.0);
         match kind {

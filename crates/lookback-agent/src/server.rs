@@ -21,6 +21,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the control thread may take.
 const WORK: Duration = Duration::from_secs(120);
 
+/// What the control thread is told.
+pub(crate) enum Message {
+    /// A client asks for something.
+    Asked(Asked),
+    /// The VM ends: let go of it.
+    End,
+}
+
 /// A request on its way to the control thread.
 pub(crate) struct Asked {
     pub(crate) request: Request,
@@ -60,7 +68,7 @@ pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
 }
 
 /// Serves until the process ends.
-pub(crate) fn run(agent: &Agent, listener: &UnixListener, control: &SyncSender<Asked>) {
+pub(crate) fn run(agent: &Agent, listener: &UnixListener, control: &SyncSender<Message>) {
     threads::mark_as_ours();
     loop {
         match listener.accept() {
@@ -77,7 +85,7 @@ pub(crate) fn run(agent: &Agent, listener: &UnixListener, control: &SyncSender<A
     }
 }
 
-fn serve(agent: &Agent, mut stream: UnixStream, control: &SyncSender<Asked>) -> io::Result<()> {
+fn serve(agent: &Agent, mut stream: UnixStream, control: &SyncSender<Message>) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     check_peer(&stream)?;
     let answer = match read_request(&mut stream) {
@@ -91,13 +99,13 @@ fn serve(agent: &Agent, mut stream: UnixStream, control: &SyncSender<Asked>) -> 
     stream.write_all(&line)
 }
 
-fn forward(request: Request, control: &SyncSender<Asked>) -> Answer {
+fn forward(request: Request, control: &SyncSender<Message>) -> Answer {
     let (reply, answer): (_, Receiver<Answer>) = sync_channel(1);
     let busy = || Answer::Error {
         message: "the agent is busy and did not answer in time".into(),
         hint: "try again; `lookback status` tells whether it lives".into(),
     };
-    match control.try_send(Asked { request, reply }) {
+    match control.try_send(Message::Asked(Asked { request, reply })) {
         Ok(()) => answer.recv_timeout(WORK).unwrap_or_else(|_| busy()),
         Err(_) => busy(),
     }

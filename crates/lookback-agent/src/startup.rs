@@ -12,7 +12,7 @@ use crate::jvmti::{Capabilities, Capability, Event, Jvmti, VERSION};
 use crate::log;
 use crate::region::{Names, Region};
 use crate::rewriting::{self, TRACE_POINT_CLASS};
-use crate::server;
+use crate::server::{self, Message};
 use crate::threads;
 use crate::ticker;
 use crate::trace_points;
@@ -26,8 +26,9 @@ use std::ffi::CString;
 use std::os::unix::net::UnixListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::sync_channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs a step. What fails in it is one line, and the result false.
 pub(crate) fn guarded(f: impl FnOnce() -> Result<(), String>) -> bool {
@@ -204,6 +205,7 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
     define_trace_points(agent, env)?;
     ticker::publish(&agent.region, clock::now());
     native_thread("lookback-tick", move || ticker::run(&agent.region, &agent.slabs))?;
+    native_thread("lookback-warm", move || agent.region.warm_up())?;
     begin_threads(agent, env)?;
     let enable = |e| agent.jvmti.enable(e, true);
     enable(Event::ClassFileLoadHook).map_err(|e| format!("the VM refuses its class hook: {e}"))?;
@@ -304,18 +306,23 @@ fn rewrite_loaded(agent: &Agent, env: *mut JNIEnv, late: bool) {
 }
 
 fn begin_control(agent: &'static Agent) -> Result<(), String> {
-    let (ask, asked) = sync_channel(16);
+    let (tell, told) = sync_channel(16);
+    let _ = agent.control.set(tell.clone());
     if let Some(path) = &agent.socket {
         let listener: Result<UnixListener, String> = server::listen(path).map_err(|e| e.to_string());
         match listener {
-            Ok(listener) => native_thread("lookback-serve", move || server::run(agent, &listener, &ask))?,
+            Ok(listener) => native_thread("lookback-serve", move || server::run(agent, &listener, &tell))?,
             Err(e) => log::line(&format!(
                 "no control socket at {}: {e}; the `lookback` command will not find this process",
                 path.display()
             )),
         }
     }
-    native_thread("lookback-ctl", move || control::run(agent, &asked))
+    native_thread("lookback-ctl", move || {
+        control::run(agent, &told);
+        // ORDERING: Release; pairs with the Acquire in `end`.
+        agent.control_gone.store(true, Ordering::Release);
+    })
 }
 
 /// Starts a thread of the agent's own, on which no signal of the program is handled.
@@ -347,8 +354,19 @@ fn announce(agent: &Agent) {
     ));
 }
 
+/// How long the VM's end may be held up for an incident that is just being written.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// The program ends well: tidies up, and says what was done when asked to.
 pub(crate) fn end(agent: &'static Agent) {
+    // The VM waits 10 ms at a time for attached threads that are in native code, so ours leaves first.
+    if agent.control.get().is_some_and(|c| c.try_send(Message::End).is_ok()) {
+        let begun = Instant::now();
+        // ORDERING: Acquire; pairs with the Release in `begin_control`.
+        while !agent.control_gone.load(Ordering::Acquire) && begun.elapsed() < LAST_WORDS {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
     if agent.options.stats {
         let (counts, nanos) = agent.counts.read();
         let rewritten = counts.get("classes rewritten").copied().unwrap_or(0);

@@ -6,11 +6,11 @@
 
 use crate::region::{Loss, Region};
 use lookback_format::MethodId;
-use lookback_format::symbol::Class;
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Mutex;
+use lookback_format::symbol::{Encoder, Wait};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Ids and the log.
 pub(crate) struct Symbols {
@@ -18,20 +18,25 @@ pub(crate) struct Symbols {
     inner: Mutex<Inner>,
 }
 
+/// A method's hash and its id.
+pub(crate) type Known = (u64, MethodId);
+
 #[derive(Default)]
 struct Inner {
     /// Bytes of the log that are written.
     written: usize,
-    /// Ids by the hash of class, name and descriptor.
-    known: HashMap<u64, MethodId>,
-    buffer: Vec<u8>,
+    /// Ids by the hash of the class's name.
+    classes: FxHashMap<u64, Arc<[Known]>>,
 }
 
-/// A hash that stands for one method of one class name.
-pub(crate) fn hash(class: &str, name: &str, descriptor: &str) -> u64 {
-    let mut h = DefaultHasher::new();
-    (class, name, descriptor).hash(&mut h);
-    h.finish()
+/// A hash that stands for the name of a class.
+pub(crate) fn hash_class(class: &str) -> u64 {
+    FxBuildHasher.hash_one(class)
+}
+
+/// A hash that stands for a method within its class.
+pub(crate) fn hash_method(name: &str, descriptor: &str) -> u64 {
+    FxBuildHasher.hash_one((name, descriptor))
 }
 
 impl Symbols {
@@ -39,40 +44,62 @@ impl Symbols {
         Symbols { next: AtomicU32::new(1), inner: Mutex::default() }
     }
 
-    /// The id of a method seen before, or a new one, and whether it is new. `None` when ids are used up.
-    pub(crate) fn id(&self, key: u64) -> Option<(MethodId, bool)> {
-        let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(&id) = inner.known.get(&key) {
-            return Some((id, false));
-        }
-        drop(inner);
-        // Relaxed: uniqueness is all that is needed.
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        (id <= MethodId::MAX).then_some((MethodId(id), true))
+    /// The methods of a class that have ids already; none when it is new.
+    pub(crate) fn known(&self, class: u64) -> Option<Arc<[Known]>> {
+        self.inner.lock().unwrap_or_else(|e| e.into_inner()).classes.get(&class).cloned()
     }
 
-    /// Appends the symbols of a class, keyed by [`hash`]. False when they do not fit: then no record may use
-    /// their ids.
-    pub(crate) fn publish(&self, region: &Region, class: &Class, keys: &[u64]) -> bool {
+    /// A new id; `None` when they are used up.
+    pub(crate) fn fresh(&self) -> Option<MethodId> {
+        // Relaxed: uniqueness is all that is needed.
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        (id <= MethodId::MAX).then_some(MethodId(id))
+    }
+
+    /// Appends the record of a class. False when it does not fit: then no trace point may use its ids.
+    pub(crate) fn publish(&self, region: &Region, record: &[u8], class: u64, methods: &[Known]) -> bool {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        let inner = &mut *inner;
-        inner.buffer.clear();
-        class.encode(&mut inner.buffer);
-        let record = &inner.buffer;
         let at = region.symbols_at + inner.written;
         // Eight zero bytes always remain: the end of the log.
         if inner.written + record.len() + 8 > region.symbols_bytes {
-            region.lose(Loss::Symbols, class.methods.len() as u64);
+            region.lose(Loss::Symbols, methods.len() as u64);
             return false;
         }
         region.bytes_mut(at + 4, record.len() - 4).copy_from_slice(&record[4..]);
-        // ORDERING: Release; pairs with the Acquire of `Symbols::log` and with any reader of the file: who
-        // sees the length sees the record.
+        // ORDERING: Release; pairs with the Acquire of any reader of the file: who sees the length sees the
+        // record.
         let length = u32::from_le_bytes([record[0], record[1], record[2], record[3]]);
         region.u32(at).store(length, Ordering::Release);
         inner.written += record.len();
-        inner.known.extend(keys.iter().zip(&class.methods).map(|(&k, m)| (k, m.id)));
+        match inner.classes.get(&class) {
+            Some(before) => {
+                let all = before.iter().chain(methods).copied().collect();
+                inner.classes.insert(class, all);
+            }
+            None => drop(inner.classes.insert(class, methods.into())),
+        }
         true
+    }
+
+    /// The id of a single method outside of any class file: a native or a monitor. Its symbol is written
+    /// when it is new.
+    pub(crate) fn single(
+        &self,
+        region: &Region,
+        class: &str,
+        name: &str,
+        descriptor: &str,
+        wait: Wait,
+    ) -> Option<MethodId> {
+        let (class_key, key) = (hash_class(class), hash_method(name, descriptor));
+        let known = self.known(class_key);
+        if let Some((_, id)) = known.iter().flat_map(|k| k.iter()).find(|(k, _)| *k == key) {
+            return Some(*id);
+        }
+        let id = self.fresh()?;
+        let mut record = Encoder::new(Vec::new(), class, "");
+        record.method(id, name, descriptor, 0, wait);
+        self.publish(region, &record.finish(), class_key, &[(key, id)]).then_some(id)
     }
 
     /// The log as far as it is written.

@@ -28,7 +28,7 @@ pub(crate) fn stack_effect(op: u8) -> Option<(u32, u32)> {
         88 => (2, 0),
         // add, sub, mul, div, rem by type: int, long, float, double
         96..=115 => {
-            if op % 2 == 0 {
+            if op.is_multiple_of(2) {
                 (2, 1)
             } else {
                 (4, 2)

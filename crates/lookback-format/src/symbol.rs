@@ -128,33 +128,77 @@ pub struct Class {
     pub methods: Vec<Method>,
 }
 
-impl Class {
-    /// Appends this record to `out`. Names are cut at 65,535 bytes, the class file's own limit.
-    pub fn encode(&self, out: &mut Vec<u8>) {
+/// Writes the record of one class, method by method, without owning any of its names.
+#[derive(Debug)]
+pub struct Encoder {
+    out: Vec<u8>,
+    begin: usize,
+    methods: u16,
+}
+
+impl Encoder {
+    /// Begins a record at the end of `out`. Names are cut at 65,535 bytes, the class file's own limit.
+    #[must_use]
+    pub fn new(mut out: Vec<u8>, class: &str, file: &str) -> Self {
         let begin = out.len();
-        let cut = |s: &str| s.len().min(usize::from(u16::MAX));
-        let short = |out: &mut Vec<u8>, n: usize| out.extend_from_slice(&(n as u16).to_le_bytes());
-        out.extend_from_slice(&[0; 8]);
-        short(out, self.methods.len());
-        short(out, cut(&self.class));
-        short(out, cut(&self.file));
-        short(out, 0);
-        out.extend_from_slice(&self.class.as_bytes()[..cut(&self.class)]);
-        out.extend_from_slice(&self.file.as_bytes()[..cut(&self.file)]);
-        for m in &self.methods[..self.methods.len().min(usize::from(u16::MAX))] {
-            out.extend_from_slice(&m.id.0.to_le_bytes());
-            out.extend_from_slice(&m.line.to_le_bytes());
-            out.extend_from_slice(&[m.wait.code(), 0]);
-            short(out, cut(&m.name));
-            short(out, cut(&m.descriptor));
-            out.extend_from_slice(&m.name.as_bytes()[..cut(&m.name)]);
-            out.extend_from_slice(&m.descriptor.as_bytes()[..cut(&m.descriptor)]);
-        }
+        out.extend_from_slice(&[0; 10]);
+        put_short(&mut out, cut(class).len());
+        put_short(&mut out, cut(file).len());
+        put_short(&mut out, 0);
+        out.extend_from_slice(cut(class));
+        out.extend_from_slice(cut(file));
+        Encoder { out, begin, methods: 0 }
+    }
+
+    /// Adds a method; what a class file cannot hold (more than 65,535 methods) is left out.
+    pub fn method(&mut self, id: MethodId, name: &str, descriptor: &str, line: u16, wait: Wait) {
+        let Some(methods) = self.methods.checked_add(1) else { return };
+        self.methods = methods;
+        self.out.extend_from_slice(&id.0.to_le_bytes());
+        self.out.extend_from_slice(&line.to_le_bytes());
+        self.out.extend_from_slice(&[wait.code(), 0]);
+        put_short(&mut self.out, cut(name).len());
+        put_short(&mut self.out, cut(descriptor).len());
+        self.out.extend_from_slice(cut(name));
+        self.out.extend_from_slice(cut(descriptor));
+    }
+
+    /// How many methods the record has.
+    #[must_use]
+    pub const fn methods(&self) -> u16 {
+        self.methods
+    }
+
+    /// Ends the record and gives the buffer back.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        let (out, begin) = (&mut self.out, self.begin);
         out.resize(begin + (out.len() - begin).next_multiple_of(8), 0);
+        out[begin + 8..begin + 10].copy_from_slice(&self.methods.to_le_bytes());
         let crc = crc32fast::hash(&out[begin + 8..]);
         let len = (out.len() - begin) as u32;
         out[begin..begin + 4].copy_from_slice(&len.to_le_bytes());
         out[begin + 4..begin + 8].copy_from_slice(&crc.to_le_bytes());
+        self.out
+    }
+}
+
+fn cut(name: &str) -> &[u8] {
+    &name.as_bytes()[..name.len().min(usize::from(u16::MAX))]
+}
+
+fn put_short(out: &mut Vec<u8>, n: usize) {
+    out.extend_from_slice(&(n as u16).to_le_bytes());
+}
+
+impl Class {
+    /// Appends this record to `out`; see [`Encoder`].
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut e = Encoder::new(std::mem::take(out), &self.class, &self.file);
+        for m in &self.methods {
+            e.method(m.id, &m.name, &m.descriptor, m.line, m.wait);
+        }
+        *out = e.finish();
     }
 
     fn decode(record: &[u8]) -> Option<Class> {
@@ -223,7 +267,8 @@ impl Iterator for Log<'_> {
             self.bytes = &[];
             return None;
         }
-        let Some(record) = (len % 8 == 0 && len >= 16).then(|| self.bytes.get(..len)).flatten() else {
+        let Some(record) = (len.is_multiple_of(8) && len >= 16).then(|| self.bytes.get(..len)).flatten()
+        else {
             let why = format!("a record of {len} bytes with {} left", self.bytes.len());
             self.bytes = &[];
             return Some(Err(Error::Corrupt { what: "the symbol log", why }));

@@ -41,7 +41,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 }
 
 fn format_with(value: u64, units: &[(&str, u64)]) -> String {
-    let fits = |scale: u64| value % scale == 0 && (value >= scale || scale == 1);
+    let fits = |scale: u64| value.is_multiple_of(scale) && (value >= scale || scale == 1);
     let (unit, scale) = units.iter().rev().find(|(_, scale)| fits(*scale)).unwrap_or(&units[0]);
     format!("{}{unit}", value / scale)
 }

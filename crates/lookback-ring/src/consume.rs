@@ -221,7 +221,7 @@ impl Ring {
         // Acquire inside: if Confirmed has left a later round, that round's header is seen below.
         let confirmed = self.confirmed_now(m).round.0;
         let since = confirmed.saturating_sub(self.shape.round_of(position).0);
-        (since > 0 && since % self.shape.ratio == 0) || self.header_of(block) != Some(position)
+        (since > 0 && since.is_multiple_of(self.shape.ratio)) || self.header_of(block) != Some(position)
     }
 
     /// Copies the first `bytes` bytes of a block, all confirmed.
