@@ -18,6 +18,7 @@ use jni_sys::{JNIEnv, JavaVM, jobject};
 use lookback_format::Nanos;
 use lookback_format::control::Status;
 use lookback_options::Options;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -53,6 +54,8 @@ pub(crate) struct Agent {
     pub(crate) socket: Option<PathBuf>,
     pub(crate) incidents: Mutex<Vec<PathBuf>>,
     pub(crate) next_number: AtomicU32,
+    /// Java ids of threads that have ended lately; see `threads::sweep`.
+    pub(crate) ended: Mutex<FxHashSet<u64>>,
     java: OnceLock<Live>,
     /// Tells the control thread that the VM ends.
     pub(crate) control: OnceLock<SyncSender<Message>>,
@@ -111,6 +114,7 @@ impl Agent {
             started: clock::now(),
             incidents: Mutex::default(),
             next_number: AtomicU32::new(1),
+            ended: Mutex::default(),
             java: OnceLock::new(),
             control: OnceLock::new(),
             control_gone: AtomicBool::new(false),

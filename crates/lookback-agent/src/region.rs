@@ -132,12 +132,26 @@ impl Region {
         }
     }
 
-    /// Claims memory for slab `i`: its first two pages of slots and its cold page. Deeper slots are claimed
-    /// when they are touched.
+    /// Claims memory for slab `i`, once: its first two pages of slots and its cold page in the file. What
+    /// deep recursion may use beyond is memory of the process, which cannot run out of disk (a store into
+    /// such a page of the file would end the program with SIGBUS); after a kill it is not there.
     pub(crate) fn claim_slab(&self, i: u32) -> io::Result<()> {
         let at = self.slab_at(i);
-        claim(&self.file, at, 8192)?;
-        claim(&self.file, at + slab::SLOTS_END, 4096)
+        claim(&self.file, at, slab::IN_FILE)?;
+        claim(&self.file, at + slab::SLOTS_END, 4096)?;
+        let deep = self.base.wrapping_add(at + slab::IN_FILE).cast();
+        let bytes = slab::SLOTS_END - slab::IN_FILE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        // SAFETY: replaces pages of this mapping that no thread uses: the slab has no owner yet.
+        let mapped = unsafe { libc::mmap(deep, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Gives the memory back that deep recursion took of slab `i`; its words read as 0 then.
+    pub(crate) fn release_deep(&self, i: u32) {
+        let deep = self.base.wrapping_add(self.slab_at(i) + slab::IN_FILE).cast();
+        // SAFETY: pages mapped by `claim_slab`, private and anonymous; the caller is their only user.
+        unsafe { libc::madvise(deep, slab::SLOTS_END - slab::IN_FILE, libc::MADV_DONTNEED) };
     }
 
     /// The word at offset `at`, which must be a multiple of 4 within the region.

@@ -153,6 +153,8 @@ fn read_request(stream: &mut UnixStream) -> Result<Request, String> {
             Ok(n) if line.len() + n > MOST_BYTES => return Err("longer than a mebibyte".into()),
             Ok(n) => line.extend_from_slice(&buffer[..n]),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            // The time-out; the loop's head says so.
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
             Err(e) => return Err(e.to_string()),
         }
     }

@@ -18,11 +18,13 @@ use lookback_format::event::{self, Chunk};
 use lookback_format::region::{SlabCopy, put_text, read_slab, slab};
 use lookback_format::slot::{self, GapCause};
 use lookback_format::{Nanos, Seq, ThreadKey};
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
 /// Hands slabs out.
 pub(crate) struct Slabs {
     taken: Vec<AtomicU8>,
+    /// Whether a slab's memory is claimed.
+    claimed: Vec<AtomicBool>,
     next_key: AtomicU32,
     /// One more than the highest slab ever taken: nobody needs to look beyond.
     high: AtomicU32,
@@ -38,7 +40,8 @@ pub(crate) struct Identity<'a> {
 impl Slabs {
     pub(crate) fn new(n: u32) -> Self {
         let taken = (0..n).map(|_| AtomicU8::new(0)).collect();
-        Slabs { taken, next_key: AtomicU32::new(1), high: AtomicU32::new(0) }
+        let claimed = (0..n).map(|_| AtomicBool::new(false)).collect();
+        Slabs { taken, claimed, next_key: AtomicU32::new(1), high: AtomicU32::new(0) }
     }
 
     /// One more than the highest slab ever taken.
@@ -60,9 +63,13 @@ impl Slabs {
         // Failure is Relaxed: nothing was read.
         let free = |t: &AtomicU8| t.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok();
         let i = self.taken.iter().position(free)? as u32;
-        if region.claim_slab(i).is_err() {
-            self.taken[i as usize].store(0, Ordering::Relaxed);
-            return None;
+        // Relaxed: ordered by the owner's Acquire and Release of `taken`.
+        if !self.claimed[i as usize].load(Ordering::Relaxed) {
+            if region.claim_slab(i).is_err() {
+                self.taken[i as usize].store(0, Ordering::Relaxed);
+                return None;
+            }
+            self.claimed[i as usize].store(true, Ordering::Relaxed);
         }
         let at = region.slab_at(i);
         // Relaxed throughout: published by the Release below (to the agent's threads) and by the cursor's
@@ -232,6 +239,9 @@ impl<'a> OwnSlab<'a> {
             fence(Ordering::Release);
             seq.store(s.0.wrapping_add(1), Ordering::Relaxed);
             begin += n;
+        }
+        if end > slab::IN_FILE {
+            self.region.release_deep(self.index);
         }
         bytes[filled..].fill(0);
         first.store(now.0, Ordering::Relaxed);

@@ -85,8 +85,14 @@ fn prepare(vm: *mut JavaVM, text: &str) -> Result<&'static Agent, String> {
     let jvm = format!("{} {version}", jvmti.system_property(c"java.vm.name"));
     let directory = std::env::current_dir().unwrap_or_default();
     let runtime = default_runtime_dir();
-    let region = make_region(&options, &runtime, &Names { program: &program, jvm: &jvm })?;
-    let socket = options.control.then(|| socket_path(&runtime, std::process::id()));
+    let safe = server::prepare_directory(&runtime);
+    if let Err(e) = &safe {
+        log::line(&format!("no control socket, the `lookback` command will not find this process: {e}"));
+    }
+    let runtime = safe.is_ok().then_some(runtime);
+    let names = Names { program: &program, jvm: &jvm };
+    let region = make_region(&options, runtime.as_deref(), &names)?;
+    let socket = runtime.filter(|_| options.control).map(|dir| socket_path(&dir, std::process::id()));
     let parts = Parts { options, jvmti, vm, region, program, jvm, directory, socket };
     let agent = Agent::install(parts).ok_or("the agent is loaded already in this process")?;
     jvmti.set_callbacks(events::callbacks()).map_err(|e| e.to_string())?;
@@ -146,9 +152,9 @@ fn default_runtime_dir() -> PathBuf {
 
 /// Creates the region where the options say, else in shared memory, else in the runtime directory; leaves a
 /// link in the runtime directory, by which `lookback ls` finds it.
-fn make_region(options: &Options, runtime: &Path, names: &Names<'_>) -> Result<Region, String> {
+fn make_region(options: &Options, runtime: Option<&Path>, names: &Names<'_>) -> Result<Region, String> {
     let pid = std::process::id();
-    let linked = server::prepare_directory(runtime).map(|()| region_path(runtime, pid));
+    let linked = runtime.map(|dir| region_path(dir, pid));
     let stamp = clock::pair().1 / 1_000_000_000;
     let file = format!("{pid}-{stamp}.region");
     let region = match &options.region {
@@ -158,7 +164,8 @@ fn make_region(options: &Options, runtime: &Path, names: &Names<'_>) -> Result<R
             // SAFETY: no arguments.
             let shared = PathBuf::from(format!("/dev/shm/lookback-{}", unsafe { libc::geteuid() }));
             let mut why = Vec::new();
-            let made = [shared, runtime.to_owned()].into_iter().find_map(|dir| {
+            let places = [Some(shared), runtime.map(Path::to_owned)];
+            let made = places.into_iter().flatten().find_map(|dir| {
                 let made = server::prepare_directory(&dir)
                     .inspect(|()| forget_old_regions(&dir))
                     .and_then(|()| Region::create(&dir.join(&file), options, names));
@@ -169,7 +176,7 @@ fn make_region(options: &Options, runtime: &Path, names: &Names<'_>) -> Result<R
             })?
         }
     };
-    if let Ok(link) = linked
+    if let Some(link) = linked
         && link != region.path
     {
         let target = std::path::absolute(&region.path).unwrap_or_else(|_| region.path.clone());
@@ -265,9 +272,12 @@ fn begin_threads(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
     for thread in agent.jvmti.all_threads().map_err(|e| e.to_string())? {
         let home = java.home(env, thread);
         if !home.is_null() {
-            let is_this = Some(java.tid(env, thread)) == own;
-            let os_tid = if is_this { threads::gettid() } else { 0 };
-            threads::adopt(agent, env, thread, home, os_tid);
+            if Some(java.tid(env, thread)) == own {
+                // The main thread when the VM starts, one of ours when it runs already.
+                threads::adopt(agent, env, thread, home, threads::gettid());
+            } else {
+                threads::adopt_other(agent, env, thread, home);
+            }
             delete(env, home);
         }
         delete(env, thread);

@@ -13,6 +13,7 @@ use jni_sys::{JNIEnv, jobject};
 use lookback_format::event::{Event, ThreadEvent, kind};
 use lookback_format::region::{put_text, slab};
 use lookback_format::{Nanos, ThreadKey};
+use rustc_hash::FxHashSet;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -76,10 +77,16 @@ pub(crate) fn ended(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     if home.is_null() {
         return;
     }
-    let cursor = java.cursor(env, home);
-    java.set_cursor(env, home, 0);
-    delete(env, home);
     let java_tid = java.tid(env, thread);
+    let cursor = {
+        // Under the lock, so that a sweep either finds the thread marked, or has adopted it before this.
+        let mut ended = agent.ended.lock().unwrap_or_else(|e| e.into_inner());
+        ended.insert(java_tid);
+        let cursor = java.cursor(env, home);
+        java.set_cursor(env, home, 0);
+        cursor
+    };
+    delete(env, home);
     let now = clock::now();
     let (key, index) = match OwnSlab::of_cursor(&agent.region, cursor) {
         Some(own) => {
@@ -143,25 +150,32 @@ pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv) {
         // Relaxed: written before the slab was published.
         by_tid.insert(agent.region.u64(agent.region.slab_at(i) + slab::JAVA_TID).load(Ordering::Relaxed), i);
     }
+    let own = agent.own_thread(env);
+    let mut alive = FxHashSet::default();
     for thread in threads {
         let home = java.home(env, thread);
         if !home.is_null() {
-            let cursor = java.cursor(env, home);
             let tid = java.tid(env, thread);
+            alive.insert(tid);
+            // Whoever has ended, or ends now, is not begun again: nobody would end it.
+            let ended = agent.ended.lock().unwrap_or_else(|e| e.into_inner());
+            let wanted = agent.is_tracing() && own != Some(tid) && !ended.contains(&tid);
+            let is_idle = java.cursor(env, home) == 0;
             match by_tid.get(&tid) {
-                Some(&i) if cursor != 0 => rename(agent, env, thread, i),
+                Some(&i) if !is_idle => rename(agent, env, thread, i),
                 // The thread has stopped; its slab waits for it.
-                Some(&i) if agent.is_tracing() => resume(agent, env, home, i),
-                None if agent.is_tracing() && agent.own_thread(env) != Some(tid) => {
-                    adopt_other(agent, env, thread, home);
-                }
+                Some(&i) if wanted => resume(agent, env, home, i),
+                None if wanted && is_idle => adopt_other(agent, env, thread, home),
                 _ => {}
             }
+            drop(ended);
             delete(env, home);
         }
         clear(env);
         delete(env, thread);
     }
+    // Who is not among the living cannot come up again.
+    agent.ended.lock().unwrap_or_else(|e| e.into_inner()).retain(|tid| alive.contains(tid));
 }
 
 /// Traces a thread that runs already. It sees the cursor at its next trace point.

@@ -18,6 +18,7 @@
 //! 4       lost   u32  how often the slots ran over the slab's end
 //! 8       active u64  address, in the writing process, of the slab's byte in the area at 4096
 //! 64      slots  u32...  up to the first zero word; at 4096 a filler record stands until a slot takes its place
+//!                      (the part from 8192 on is memory of the process and not in the file)
 //! 65536   guard  u32  always 3: makes the poll of a cursor that ran off the end fail
 //! 65540   state  u32  see [`slab::STATE_FREE`] and its like
 //! 65544   key u32 | seq u32 | first u64 | flushing u32 | os tid u32 | java tid u64
@@ -103,6 +104,8 @@ pub mod slab {
     /// Offset from which on an exit empties the slab. A filler record stands here, so that the exit's look
     /// at the first word of the cursor's page finds something other than 0.
     pub const FILLED: usize = 4096;
+    /// Bytes of slots that are in the file; what deep recursion uses beyond is not, and reads as 0.
+    pub const IN_FILE: usize = 8192;
     /// Offset of the poll word.
     pub const POLL: usize = 0;
     /// Offset of the overrun counter.

@@ -1,0 +1,88 @@
+"""What the benchmarks share: where things are, how a program is run, how figures are kept and printed.
+
+The constraint that shaped it: machines are shared and noisy, so every benchmark runs its variants in turn
+(A B C A B C ...) and prints ratios or differences of medians, never a lone absolute time. It must not hide a
+run: every raw line goes into bench/runs, with what the machine and the JDK were.
+"""
+
+import datetime
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+AGENT = pathlib.Path(os.environ.get("LOOKBACK_AGENT", TARGET / "liblookback.so"))
+JARS = f"{ROOT}/java/workloads/target/lookback-workloads.jar:{ROOT}/java/workloads/target/lib/*"
+
+
+def jdks():
+    """The JDKs at hand: {"jdk17": java, "jdk25": java}; a missing one is said, not hidden."""
+    found = {}
+    for major in ("17", "25"):
+        homes = [os.environ.get(f"JAVA_HOME_{major}")]
+        homes += sorted(str(p) for p in pathlib.Path("/usr/lib/jvm").glob(f"*{major}*"))
+        homes += [str(ROOT / "target" / f"jdk{major}")]
+        javas = [pathlib.Path(h) / "bin" / "java" for h in homes if h]
+        java = next((j for j in javas if j.exists() and version(j).startswith(major)), None)
+        if java:
+            found[f"jdk{major}"] = str(java)
+        else:
+            print(f"no JDK {major} found; set JAVA_HOME_{major}", file=sys.stderr)
+    return found
+
+
+def version(java):
+    text = subprocess.run([str(java), "-version"], capture_output=True, text=True).stderr
+    match = re.search(r'version "([^"]+)"', text)
+    return match.group(1) if match else ""
+
+
+class Run:
+    """Keeps the raw lines of one benchmark run and its results."""
+
+    def __init__(self, name):
+        for needed in (AGENT, pathlib.Path(JARS.split(":")[0])):
+            if not needed.exists():
+                sys.exit(f"{needed} is missing; run `make build` first")
+        now = datetime.datetime.now(datetime.timezone.utc)
+        self.path = ROOT / "bench" / "runs" / f"{now:%Y-%m-%d-%H%M}-{name}.txt"
+        self.lines = []
+        cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+        self.note(f"# {name}, {now:%Y-%m-%d %H:%M} UTC, commit {commit.stdout.strip()}")
+        self.note(f"# {os.cpu_count()} cores, {cpu}, Linux {platform.release()}, load {os.getloadavg()[0]:.1f}")
+        for jdk, java in jdks().items():
+            self.note(f"# {jdk}: {version(java)}")
+
+    def note(self, line):
+        self.lines.append(line)
+        print(line, flush=True)
+
+    def result(self, name, value, unit):
+        self.note(f"result {name} {value:.4g} {unit}")
+
+    def close(self):
+        self.note(f"# load at the end {os.getloadavg()[0]:.1f}")
+        if "--smoke" not in sys.argv:
+            self.path.parent.mkdir(exist_ok=True)
+            self.path.write_text("\n".join(self.lines) + "\n")
+            print(f"raw data: {self.path.relative_to(ROOT)}")
+
+
+def java(executable, options, agent=None, timeout=600):
+    """Runs a JVM and gives its standard output; `agent` is the agent's option string or None."""
+    with_agent = [] if agent is None else [f"-agentpath:{AGENT}={agent}"]
+    command = [executable, *with_agent, *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def median(values):
+    return statistics.median(values)

@@ -1,0 +1,55 @@
+"""The cost of one trace point: Hubble's Listing 1 (section 8.1) with work 0, 1, 10, 100, 1000.
+
+A call has two trace points, so the cost of one is half of what a call with work 0 takes longer. "physical"
+keeps the JIT from inlining the recursion, as the paper wanted it ("to prevent the method from being
+inlined"), so that each call is a call; "inlined" leaves the JIT alone. "nanotime" is the same method with
+System.nanoTime() at both ends. Variants run in turn, in fresh JVMs.
+"""
+
+import re
+import sys
+
+from common import JARS, Run, java, jdks, median
+
+TRACE = "trace=dev.lookback.workloads.tracepoint.Listing1,trivial=0,waits=off,quiet=on"
+PHYSICAL = [
+    "-XX:CompileCommand=quiet",
+    "-XX:CompileCommand=dontinline,dev.lookback.workloads.tracepoint.Listing1*::test",
+]
+MODES = {"bare": None, "off": TRACE + ",tracing=off", "on": TRACE}
+
+
+def call_ns(executable, flags, agent, work, variant="plain"):
+    options = [*flags, "-cp", JARS, "dev.lookback.workloads.TracePointBench"]
+    out = java(executable, [*options, "--work", str(work), "--variant", variant], agent)
+    return float(re.search(r"summary work \d+ variant \S+ median (\S+)", out).group(1))
+
+
+def main():
+    smoke = "--smoke" in sys.argv
+    rounds = 1 if smoke else 5
+    run = Run("tracepoint")
+    for jdk, executable in jdks().items():
+        for shape, flags in (("", PHYSICAL), (".inlined", [])):
+            calls = {mode: [] for mode in MODES}
+            for _ in range(rounds):
+                for mode, agent in MODES.items():
+                    calls[mode].append(call_ns(executable, flags, agent, 0))
+            for mode, values in calls.items():
+                run.note(f"raw {jdk}{shape} work 0 {mode} ns a call: " + " ".join(f"{v:.4f}" for v in values))
+            for mode in ("on", "off"):
+                pairs = [(a - b) / 2 for a, b in zip(calls[mode], calls["bare"])]
+                run.result(f"tracepoint.{mode}{shape}.{jdk}", median(pairs), "ns")
+        base = median(calls["bare"])
+        nano = call_ns(executable, [], None, 0, "nanotime")
+        run.note(f"raw {jdk} work 0 nanotime ns a call: {nano:.4f}")
+        run.result(f"tracepoint.nanotime.{jdk}", (nano - base) / 2, "ns")
+        for work in (() if smoke else (1, 10, 100, 1000)):
+            bare, off, on = (call_ns(executable, PHYSICAL, MODES[m], work) for m in ("bare", "off", "on"))
+            run.note(f"raw {jdk} work {work} ns a call: bare {bare:.4f} off {off:.4f} on {on:.4f}")
+            run.result(f"tracepoint.work{work}.on.pct.{jdk}", (on / bare - 1) * 100, "%")
+            run.result(f"tracepoint.work{work}.off.pct.{jdk}", (off / bare - 1) * 100, "%")
+    run.close()
+
+
+main()
