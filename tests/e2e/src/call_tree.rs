@@ -113,7 +113,8 @@ fn a_small_ring_keeps_the_tail_of_each_thread_and_says_what_is_gone() {
             let tail = recorded.lines_of(track.chunks_steps(&recorded, from), PACKAGE);
             assert!(tail.len() < expected.len(), "{name}: the ring was to be too small");
             assert_same(name, &tail, &expected[expected.len() - tail.len()..]);
-            let decoded = recorded.analysed.threads.iter().find(|t| t.name == *name).expect("it is decoded");
+            let decoded =
+                recorded.analysed().threads.iter().find(|t| t.name == *name).expect("it is decoded");
             assert!(decoded.overwritten.is_some(), "{name}: it is said that older records are gone");
             let holes = track.missing();
             let told: u32 = decoded.gaps.iter().map(|g| g.lost as u32).sum();
@@ -163,7 +164,7 @@ fn a_deep_recursion_is_recorded_or_counted_and_what_follows_is_whole() {
             after.extend(["X Deep.play", "X Deep.lambda$main$0"].map(String::from));
             assert_same("after the recursion", &lines[ends..], &after);
             let gaps = recorded.gaps();
-            let lost: u64 = recorded.analysed.threads.iter().flat_map(|t| &t.gaps).map(|g| g.lost).sum();
+            let lost: u64 = recorded.analysed().threads.iter().flat_map(|t| &t.gaps).map(|g| g.lost).sum();
             if depth < SLAB {
                 let mut before = ["E Deep.lambda$main$0", "E Deep.play"].map(String::from).to_vec();
                 before.extend(repeated(100, &["before"]));

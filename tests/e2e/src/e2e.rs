@@ -7,4 +7,8 @@
 //! The programs stand beside this crate in `tests/programs`, the larger ones in `java/workloads`.
 
 mod call_tree;
+mod detector;
+mod exits;
+mod killed;
 mod support;
+mod unchanged;

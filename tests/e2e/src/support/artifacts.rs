@@ -122,7 +122,7 @@ pub(crate) fn workloads() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| {
         let project = root().join("java/workloads");
-        package(&project);
+        package(&project, &[]);
         let jar = project.join("target/lookback-workloads.jar");
         assert!(jar.is_file(), "mvn has not made {}", jar.display());
         format!("{}:{}/target/lib/*", jar.display(), project.display())
@@ -130,11 +130,11 @@ pub(crate) fn workloads() -> &'static str {
 }
 
 /// Has Maven package a project: offline when its repository has everything, else from the network.
-fn package(project: &Path) {
+fn package(project: &Path, options: &[&str]) {
     let mvn = |offline: bool| {
         let mut mvn = Command::new("mvn");
         mvn.args(["-q", "-B"]).args(offline.then_some("-o"));
-        mvn.args(["package", "-DskipTests"]).current_dir(project);
+        mvn.args(["package", "-DskipTests"]).args(options).current_dir(project);
         mvn.env_remove("JAVA_TOOL_OPTIONS");
         mvn
     };
@@ -142,6 +142,22 @@ fn package(project: &Path) {
     if !offline.status.success() {
         succeed(&mut mvn(false));
     }
+}
+
+/// The directory with the jars of `tests/libraries`, in `lib`, and of another agent, in `jacoco`. Fetched once.
+pub(crate) fn libraries() -> &'static Path {
+    static FETCHED: OnceLock<PathBuf> = OnceLock::new();
+    FETCHED.get_or_init(|| {
+        let project = root().join("tests/libraries");
+        let pom = std::fs::read(project.join("pom.xml")).expect("the libraries' project");
+        let (fetched, stamp) = (target().join("e2e/libraries"), target().join("e2e/libraries/pom.xml"));
+        if std::fs::read(&stamp).ok().as_ref() != Some(&pom) {
+            let _ = std::fs::remove_dir_all(&fetched);
+            package(&project, &[&format!("-Dfetched={}", fetched.display())]);
+            std::fs::write(&stamp, pom).expect("a note of what was fetched");
+        }
+        fetched
+    })
 }
 
 /// The directory with the compiled programs of `tests/programs`.

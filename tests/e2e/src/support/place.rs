@@ -7,9 +7,18 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The directory; gone with the value.
+/// The directory; gone with the value, except that of a failed test when `LOOKBACK_KEEP` is set.
 pub(crate) struct Place {
     dir: tempfile::TempDir,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if std::thread::panicking() && std::env::var_os("LOOKBACK_KEEP").is_some() {
+            self.dir.disable_cleanup(true);
+            eprintln!("kept {}", self.dir.path().display());
+        }
+    }
 }
 
 impl Place {

@@ -9,7 +9,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Condvar, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long any child may take, if not told otherwise. Generous: the machine may be busy.
@@ -86,7 +85,8 @@ pub(crate) struct Running {
     pub(crate) input: Option<ChildStdin>,
     lines: Receiver<String>,
     seen: Vec<String>,
-    errors: Option<JoinHandle<String>>,
+    errors: Receiver<String>,
+    errors_seen: Vec<String>,
     limit: Duration,
     ended: bool,
     _permit: Option<Permit>,
@@ -109,23 +109,7 @@ impl Running {
         // SAFETY: just opened, and nobody else's.
         let descriptor = unsafe { OwnedFd::from_raw_fd(fd as i32) };
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        let (mut out, mut err) = (BufReader::new(out.expect("piped")), err.expect("piped"));
-        let (tell, lines) = channel();
-        std::thread::spawn(move || {
-            let mut line = Vec::new();
-            while out.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
-                let text = String::from_utf8_lossy(&line).into_owned();
-                if tell.send(text).is_err() {
-                    break;
-                }
-                line.clear();
-            }
-        });
-        let errors = std::thread::spawn(move || {
-            let mut all = Vec::new();
-            let _ = err.read_to_end(&mut all);
-            String::from_utf8_lossy(&all).into_owned()
-        });
+        let (lines, errors) = (lines_of(out.expect("piped")), lines_of(err.expect("piped")));
         let input = child.stdin.take();
         Running {
             child,
@@ -134,7 +118,8 @@ impl Running {
             input,
             lines,
             seen: Vec::new(),
-            errors: Some(errors),
+            errors,
+            errors_seen: Vec::new(),
             limit,
             ended: false,
             _permit: permit,
@@ -164,8 +149,7 @@ impl Running {
                 Some(_) => {}
                 None => {
                     let seen = self.seen.concat();
-                    let errors = self.errors.take().and_then(|e| e.join().ok()).unwrap_or_default();
-                    panic!("it ended without saying `{expected}`:\n{seen}{errors}");
+                    panic!("it ended without saying `{expected}`:\n{seen}{}", self.all_errors());
                 }
             }
         }
@@ -201,7 +185,17 @@ impl Running {
         assert_eq!(done, 0, "signal {signal}: {}", std::io::Error::last_os_error());
     }
 
-    /// Waits until it ends, and gives what it left.
+    /// Sends a signal that ends it, and gives what it left.
+    #[track_caller]
+    pub(crate) fn end_by(mut self, signal: i32) -> Ran {
+        let input = self.input.take();
+        self.signal(signal);
+        let ran = self.end();
+        drop(input);
+        ran
+    }
+
+    /// Closes its standard input, waits until it ends, and gives what it left.
     #[track_caller]
     pub(crate) fn end(mut self) -> Ran {
         drop(self.input.take());
@@ -210,7 +204,7 @@ impl Running {
         while let Ok(line) = self.lines.recv_timeout(self.limit) {
             self.seen.push(line);
         }
-        let err = self.errors.take().and_then(|e| e.join().ok()).unwrap_or_default();
+        let err = self.all_errors();
         let out = std::mem::take(&mut self.seen).concat();
         Ran { code: status.code(), signal: status.signal(), out, err }
     }
@@ -238,9 +232,51 @@ impl Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.ended = true;
-        let errors = self.errors.take().and_then(|e| e.join().ok()).unwrap_or_default();
+        let errors = self.all_errors();
         panic!("process {} {what} within {:?}:\n{}{errors}", self.pid, self.limit, self.seen.concat());
     }
+
+    /// The rest of its standard error, and all before.
+    fn all_errors(&mut self) -> String {
+        while let Ok(line) = self.errors.recv_timeout(Duration::from_secs(10)) {
+            self.errors_seen.push(line);
+        }
+        self.errors_seen.concat()
+    }
+
+    /// Reads its standard error until a line that holds `words`; gives that line.
+    #[track_caller]
+    pub(crate) fn error_line(&mut self, words: &str) -> String {
+        loop {
+            match self.errors.recv_timeout(self.limit) {
+                Ok(line) => {
+                    self.errors_seen.push(line.clone());
+                    if line.contains(words) {
+                        return line.trim_end().to_owned();
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("it ended without `{words}` on standard error:\n{}", self.errors_seen.concat())
+                }
+                Err(RecvTimeoutError::Timeout) => self.too_long(&format!("did not say `{words}`")),
+            }
+        }
+    }
+}
+
+/// A thread that reads lines, with their ends, until nobody listens.
+fn lines_of(from: impl Read + Send + 'static) -> Receiver<String> {
+    let (tell, lines) = channel();
+    std::thread::spawn(move || {
+        let (mut from, mut line) = (BufReader::new(from), Vec::new());
+        while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+            if tell.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                break;
+            }
+            line.clear();
+        }
+    });
+    lines
 }
 
 impl Drop for Running {

@@ -9,9 +9,10 @@ use lookback_format::incident::{Manifest, Reader, Thread};
 use lookback_format::slot::{PAYLOAD_BITS, Record, Records};
 use lookback_format::symbol::Wait;
 use lookback_format::{MethodId, Nanos, ThreadKey};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An incident's events, by thread.
 pub(crate) struct Recorded {
@@ -21,8 +22,8 @@ pub(crate) struct Recorded {
     pub(crate) listed: Vec<Thread>,
     pub(crate) pauses: Vec<(Nanos, Nanos)>,
     pub(crate) methods: HashMap<MethodId, Method>,
-    /// The same file, decoded by the analysis.
-    pub(crate) analysed: Recording,
+    file: PathBuf,
+    analysed: OnceCell<Recording>,
 }
 
 /// A method's symbol.
@@ -56,8 +57,8 @@ impl Recorded {
     /// Reads a whole incident; damage of any kind fails the test.
     #[track_caller]
     pub(crate) fn read(file: &Path) -> Recorded {
-        let open = || File::open(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        let mut reader = Reader::open(open()).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let opened = File::open(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let mut reader = Reader::open(opened).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let mut tracks: BTreeMap<ThreadKey, Track> = BTreeMap::new();
         let mut pauses = Vec::new();
         let damages = reader.events(&mut |event| match event {
@@ -91,10 +92,18 @@ impl Recorded {
             t.chunks.sort_by_key(|c| (c.seq, std::cmp::Reverse(c.slots.len())));
             t.chunks.dedup_by_key(|c| c.seq);
         }
-        let mut again = Reader::open(open()).expect("it was read before");
-        let analysed = Recording::load(&mut again);
-        assert_eq!(analysed.damages, Vec::<String>::new());
-        Recorded { manifest: reader.manifest.clone(), threads, listed, pauses, methods, analysed }
+        let (manifest, analysed) = (reader.manifest.clone(), OnceCell::new());
+        Recorded { manifest, threads, listed, pauses, methods, file: file.to_owned(), analysed }
+    }
+
+    /// The same file, decoded by the analysis.
+    pub(crate) fn analysed(&self) -> &Recording {
+        self.analysed.get_or_init(|| {
+            let file = File::open(&self.file).expect("it was read before");
+            let recording = Recording::load(&mut Reader::open(file).expect("it was read before"));
+            assert_eq!(recording.damages, Vec::<String>::new());
+            recording
+        })
     }
 
     /// The only thread of this name.
@@ -148,7 +157,7 @@ impl Recorded {
         let of = |t: &lookback_analysis::ThreadTrack| {
             t.gaps.iter().map(|g| format!("{}: {} ({})", t.name, g.kind.words(), g.lost)).collect::<Vec<_>>()
         };
-        self.analysed.threads.iter().flat_map(of).collect()
+        self.analysed().threads.iter().flat_map(of).collect()
     }
 }
 
@@ -207,10 +216,5 @@ impl Track {
             now = now.max(c.first);
         }
         steps
-    }
-
-    /// The last time that any of its records tells.
-    pub(crate) fn newest(&self, of: &Recorded) -> Nanos {
-        self.steps(of).last().map_or(Nanos(0), |s| s.since)
     }
 }
