@@ -91,7 +91,7 @@ demo: setup-build ## Build, record a web shop, find out why it was slow: demo-ou
 screenshot: ## Make docs/report.png from the demo's report
 	@scripts/screenshot.sh
 
-.PHONY: bench-tracepoint bench-workloads bench-startup bench-ring
+.PHONY: bench-tracepoint bench-workloads bench-startup bench-ring bench-smoke
 bench-tracepoint: build ## Cost of a trace point
 	@$(WITH) bench/tracepoint.sh
 bench-workloads: build ## Cost for whole programs
@@ -100,6 +100,8 @@ bench-startup: build ## Cost at start-up
 	@$(WITH) bench/startup.sh
 bench-ring: ## Cost of the ring
 	@$(WITH) cargo bench -p lookback-ring
+bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
+	@for bench in tracepoint workloads startup; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 
 .PHONY: install clean
 install: native ## Install the command and the agent below PREFIX (/usr/local)
