@@ -182,3 +182,25 @@ fn a_quick_call_makes_no_incident() {
     let ran = running.end().ok();
     assert_eq!(ran.agent_lines().len(), 1, "{:?}", ran.agent_lines());
 }
+
+#[test]
+fn a_slow_call_right_before_the_end_holds_nothing_up() {
+    for jdk in jdks() {
+        let place = Place::new();
+        // A tail and a hold that are longer than this test may take: the program's end must not wait for them.
+        let options = "slow=Commands$Slow.*:100ms,tail=1h,hold=1h,cooldown=0s";
+        let mut running = Java::new(jdk, &place, &["Commands"]).agent(options).start();
+        running.until("ready");
+        running.ask("slow sleep 300", "did slow sleep 300");
+        let begun = std::time::Instant::now();
+        running.say("exit 7");
+        let ran = running.end();
+        assert_eq!(ran.code, Some(7), "{ran:#?}");
+        assert!(begun.elapsed().as_secs() < 20, "it took {:?} to end", begun.elapsed());
+        let names: Vec<_> = std::fs::read_dir(place.path()).expect("the place").flatten().collect();
+        let names: Vec<_> = names.iter().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        let parts: Vec<_> = names.iter().filter(|n| n.ends_with(".part")).collect();
+        println!("JDK {}: {names:?}", jdk.version);
+        assert!(parts.is_empty(), "no half of a file is left: {names:?}");
+    }
+}

@@ -6,9 +6,12 @@
 //!
 //! The programs stand beside this crate in `tests/programs`, the larger ones in `java/workloads`.
 
+mod attach;
+mod bad_input;
 mod call_tree;
 mod detector;
 mod exits;
+mod hostile;
 mod killed;
 mod support;
 mod unchanged;

@@ -93,3 +93,18 @@ fn classes_of_ten_large_libraries_pass_the_verifier() {
         println!("JDK {}: {last}; verified {rewritten} rewritten classes", jdk.version);
     }
 }
+
+#[test]
+fn a_program_sees_itself_as_it_was_written() {
+    for jdk in jdks() {
+        for options in ["trivial=0", "trivial=0,slow=Mirror*.*:1h", "tracing=off"] {
+            let place = Place::new();
+            let java = Java::new(jdk, &place, &["Mirror"]).option("-Xverify:all");
+            let without = java.run().ok();
+            let with = java.agent(options).run();
+            with.same_as(&without);
+            assert_eq!(with.own_err(), without.own_err());
+            assert!(with.out.contains("Mirror$Plain.deep:"), "it shows stack traces: {}", with.out);
+        }
+    }
+}
