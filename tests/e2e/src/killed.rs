@@ -57,7 +57,7 @@ fn kill_once(version: u32, lines: u32) -> (usize, f64) {
     let recorded = place.recover();
     let incident = place.file("recovered.lkb").display().to_string();
     let report = place.lookback(&["report", "--text-only", &incident]).ok();
-    assert!(report.out.contains("beat-0"), "the report names the threads: {}", report.out);
+    assert!(report.out.contains("Heartbeat as it was when it ended"), "{}", report.out);
     let (mut read, mut oldest) = (0, 0.0_f64);
     for i in 0..THREADS {
         let (about, at) = heartbeat(&file, i);
