@@ -24,16 +24,19 @@ pub(crate) fn publish(region: &Region, now: Nanos) -> u64 {
 pub(crate) fn run(region: &Region, slabs: &Slabs) -> ! {
     // The kernel may not add its usual 50 us to the sleep. SAFETY: no pointers are involved.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    let mut wanted = clock::now().0;
     loop {
         let now = clock::now();
         let tick = publish(region, now);
-        let late = now.0 - (region.epoch + tick * region.tick);
+        arm(region, slabs);
+        // From when this should have been done to when it was: so old can the tick be that a thread reads.
+        let late = clock::now().0.saturating_sub(wanted);
         // Relaxed: only this thread writes it; a figure for reports.
         if late > region.u64(header::TICK_LATE).load(Ordering::Relaxed) {
             region.u64(header::TICK_LATE).store(late, Ordering::Relaxed);
         }
-        arm(region, slabs);
-        sleep_until(region.epoch + (tick + 1) * region.tick);
+        wanted = region.epoch + (tick + 1) * region.tick;
+        sleep_until(wanted);
     }
 }
 
