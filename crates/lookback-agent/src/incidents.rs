@@ -37,6 +37,8 @@ pub(crate) struct Collection<'a> {
     force: bool,
     /// Where in the ring to go on.
     next: Position,
+    /// What one part of the ring held; kept for the next one.
+    framed: Vec<u8>,
     /// Ring's worth of records saved since the first part.
     followed: f64,
     threads: Vec<Thread>,
@@ -74,6 +76,7 @@ impl<'a> Collection<'a> {
             target,
             force,
             next: Position(0),
+            framed: Vec::with_capacity(agent.region.ring_bytes),
             followed: 0.0,
             threads: stacks::take(agent, env, first),
             lost: BTreeMap::new(),
@@ -102,29 +105,23 @@ impl<'a> Collection<'a> {
         let ring = &self.agent.region.ring;
         let (from, mut next, mut lost) = (self.next, self.next, BTreeMap::new());
         let first_part = from.0 == 0;
+        // First into memory, then packed: packing is slower than a busy program fills the ring.
+        self.framed.clear();
+        let framed = &mut self.framed;
+        let end = ring.snapshot(from, &mut |block| {
+            for e in block.entries() {
+                frame(e.kind, &[e.payload], framed);
+            }
+        });
+        next = end.next;
+        // Of a first part, what is older than the ring is no loss; of the later ones it is.
+        if !first_part {
+            lost.insert("blocks overwritten before they were saved".to_owned(), end.lost.overwritten);
+        }
+        lost.insert("blocks skipped, their writer was stalled".to_owned(), end.lost.skipped);
+        lost.insert("blocks being written when they were read".to_owned(), end.lost.busy);
         let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("the file is finished"))?;
-        writer
-            .ring(|out| {
-                let (mut failed, mut framed) = (Ok(()), Vec::new());
-                let end = ring.snapshot(from, &mut |block| {
-                    framed.clear();
-                    for e in block.entries() {
-                        frame(e.kind, &[e.payload], &mut framed);
-                    }
-                    if failed.is_ok() {
-                        failed = out.write_all(&framed);
-                    }
-                });
-                next = end.next;
-                // Of a first part, what is older than the ring is no loss; of the later ones it is.
-                if !first_part {
-                    lost.insert("blocks overwritten before they were saved".to_owned(), end.lost.overwritten);
-                }
-                lost.insert("blocks skipped, their writer was stalled".to_owned(), end.lost.skipped);
-                lost.insert("blocks being written when they were read".to_owned(), end.lost.busy);
-                failed
-            })
-            .map_err(io::Error::other)?;
+        writer.ring(|out| out.write_all(&self.framed)).map_err(io::Error::other)?;
         self.next = next;
         for (cause, n) in lost.into_iter().filter(|(_, n)| *n > 0) {
             *self.lost.entry(cause).or_default() += n;
