@@ -103,7 +103,7 @@ impl<'a> Collection<'a> {
 
     fn save_ring(&mut self) -> io::Result<()> {
         let ring = &self.agent.region.ring;
-        let (from, mut next, mut lost) = (self.next, self.next, BTreeMap::new());
+        let (from, mut lost) = (self.next, BTreeMap::new());
         let first_part = from.0 == 0;
         // First into memory, then packed: packing is slower than a busy program fills the ring.
         self.framed.clear();
@@ -113,7 +113,6 @@ impl<'a> Collection<'a> {
                 frame(e.kind, &[e.payload], framed);
             }
         });
-        next = end.next;
         // Of a first part, what is older than the ring is no loss; of the later ones it is.
         if !first_part {
             lost.insert("blocks overwritten before they were saved".to_owned(), end.lost.overwritten);
@@ -122,7 +121,7 @@ impl<'a> Collection<'a> {
         lost.insert("blocks being written when they were read".to_owned(), end.lost.busy);
         let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("the file is finished"))?;
         writer.ring(|out| out.write_all(&self.framed)).map_err(io::Error::other)?;
-        self.next = next;
+        self.next = end.next;
         for (cause, n) in lost.into_iter().filter(|(_, n)| *n > 0) {
             *self.lost.entry(cause).or_default() += n;
         }
