@@ -54,8 +54,8 @@ pub(crate) struct Agent {
     pub(crate) socket: Option<PathBuf>,
     pub(crate) incidents: Mutex<Vec<PathBuf>>,
     pub(crate) next_number: AtomicU32,
-    /// Java ids of threads that have ended lately; see `threads::sweep`.
-    pub(crate) ended: Mutex<FxHashSet<u64>>,
+    /// Java ids of the threads that have begun and not ended; also orders who gives and takes their slabs.
+    pub(crate) live: Mutex<FxHashSet<u64>>,
     java: OnceLock<Live>,
     /// Tells the control thread that the VM ends.
     pub(crate) control: OnceLock<SyncSender<Message>>,
@@ -114,7 +114,7 @@ impl Agent {
             started: clock::now(),
             incidents: Mutex::default(),
             next_number: AtomicU32::new(1),
-            ended: Mutex::default(),
+            live: Mutex::default(),
             java: OnceLock::new(),
             control: OnceLock::new(),
             control_gone: AtomicBool::new(false),

@@ -270,16 +270,8 @@ fn begin_threads(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
     let java = agent.java().ok_or("the agent is not alive")?;
     let own = agent.own_thread(env);
     for thread in agent.jvmti.all_threads().map_err(|e| e.to_string())? {
-        let home = java.home(env, thread);
-        if !home.is_null() {
-            if Some(java.tid(env, thread)) == own {
-                // The main thread when the VM starts, one of ours when it runs already.
-                threads::adopt(agent, env, thread, home, threads::gettid());
-            } else {
-                threads::adopt_other(agent, env, thread, home);
-            }
-            delete(env, home);
-        }
+        // The current one is the main thread when the VM starts, one of ours when it runs already.
+        threads::found(agent, env, thread, Some(java.tid(env, thread)) == own);
         delete(env, thread);
     }
     Ok(())

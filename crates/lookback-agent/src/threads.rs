@@ -13,9 +13,7 @@ use jni_sys::{JNIEnv, jobject};
 use lookback_format::event::{Event, ThreadEvent, kind};
 use lookback_format::region::{put_text, slab};
 use lookback_format::{Nanos, ThreadKey};
-use rustc_hash::FxHashSet;
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
@@ -26,30 +24,57 @@ pub(crate) fn mark_as_ours() {
 }
 
 /// The operating system's id of the current thread.
-pub(crate) fn gettid() -> u32 {
+fn gettid() -> u32 {
     // SAFETY: no arguments.
     unsafe { libc::gettid() as u32 }
 }
 
 /// A thread begins; runs on it, before its first Java code.
 pub(crate) fn started(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
-    let home = agent.java().map_or(std::ptr::null_mut(), |j| j.home(env, thread));
+    let Some(java) = agent.java() else { return };
+    let home = java.home(env, thread);
     if home.is_null() {
         return; // a virtual thread
     }
-    let java_tid = agent.java().map_or(0, |j| j.tid(env, thread));
+    if OURS.get() {
+        // Never among the living, so that no sweep begins it.
+        java.set_cursor(env, home, 0);
+        delete(env, home);
+        return;
+    }
+    let java_tid = java.tid(env, thread);
+    let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
     // The main thread's start is told after the VM's, when it has been adopted already.
-    let adopted = agent.slabs.of_thread(&agent.region, java_tid);
-    let cursor = agent.java().map_or(0, |j| j.cursor(env, home));
-    let has_it = OwnSlab::of_cursor(&agent.region, cursor).map(|own| own.index);
-    if adopted.is_none() || adopted != has_it {
+    let has_slab = OwnSlab::of_cursor(&agent.region, java.cursor(env, home))
+        .is_some_and(|own| agent.slabs.of_thread(&agent.region, java_tid) == Some(own.index));
+    if live.insert(java_tid) || !has_slab {
         adopt(agent, env, thread, home, gettid());
     }
+    drop(live);
+    delete(env, home);
+}
+
+/// A thread that ran before its start could be seen is traced from now on.
+pub(crate) fn found(agent: &Agent, env: *mut JNIEnv, thread: jobject, is_current: bool) {
+    let Some(java) = agent.java() else { return };
+    let home = java.home(env, thread);
+    if home.is_null() {
+        return;
+    }
+    let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
+    if !(is_current && OURS.get()) && live.insert(java.tid(env, thread)) {
+        if is_current {
+            adopt(agent, env, thread, home, gettid());
+        } else {
+            adopt_other(agent, env, thread, home);
+        }
+    }
+    drop(live);
     delete(env, home);
 }
 
 /// Traces a platform thread from now on when tracing is on, else makes sure that it is not traced.
-pub(crate) fn adopt(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject, os_tid: u32) {
+fn adopt(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject, os_tid: u32) {
     let Some(java) = agent.java() else { return };
     let mut cursor = 0;
     if agent.is_tracing() && !OURS.get() {
@@ -79,9 +104,9 @@ pub(crate) fn ended(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     }
     let java_tid = java.tid(env, thread);
     let cursor = {
-        // Under the lock, so that a sweep either finds the thread marked, or has adopted it before this.
-        let mut ended = agent.ended.lock().unwrap_or_else(|e| e.into_inner());
-        ended.insert(java_tid);
+        // Under the lock: a sweep has adopted the thread before this, or never will.
+        let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
+        live.remove(&java_tid);
         let cursor = java.cursor(env, home);
         java.set_cursor(env, home, 0);
         cursor
@@ -145,41 +170,32 @@ pub(crate) fn stop_all(agent: &Agent) {
 pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv) {
     let Some(java) = agent.java() else { return };
     let Ok(threads) = agent.jvmti.all_threads() else { return };
-    let mut by_tid: HashMap<u64, u32> = HashMap::new();
-    for i in (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i)) {
-        // Relaxed: written before the slab was published.
-        by_tid.insert(agent.region.u64(agent.region.slab_at(i) + slab::JAVA_TID).load(Ordering::Relaxed), i);
-    }
-    let own = agent.own_thread(env);
-    let mut alive = FxHashSet::default();
     for thread in threads {
         let home = java.home(env, thread);
         if !home.is_null() {
             let tid = java.tid(env, thread);
-            alive.insert(tid);
-            // Whoever has ended, or ends now, is not begun again: nobody would end it.
-            let ended = agent.ended.lock().unwrap_or_else(|e| e.into_inner());
-            let wanted = agent.is_tracing() && own != Some(tid) && !ended.contains(&tid);
-            let is_idle = java.cursor(env, home) == 0;
-            match by_tid.get(&tid) {
-                Some(&i) if !is_idle => rename(agent, env, thread, i),
-                // The thread has stopped; its slab waits for it.
-                Some(&i) if wanted => resume(agent, env, home, i),
-                None if wanted && is_idle => adopt_other(agent, env, thread, home),
-                _ => {}
+            // Who has not begun, or has ended, is not begun here: nobody would end it.
+            let live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
+            let wanted = agent.is_tracing() && live.contains(&tid);
+            match OwnSlab::of_cursor(&agent.region, java.cursor(env, home)) {
+                Some(own) => rename(agent, env, thread, own.index),
+                None if wanted => match agent.slabs.of_thread(&agent.region, tid) {
+                    // The thread has stopped; its slab waits for it.
+                    Some(i) => resume(agent, env, home, i),
+                    None => adopt_other(agent, env, thread, home),
+                },
+                None => {}
             }
-            drop(ended);
+            drop(live);
             delete(env, home);
         }
         clear(env);
         delete(env, thread);
     }
-    // Who is not among the living cannot come up again.
-    agent.ended.lock().unwrap_or_else(|e| e.into_inner()).retain(|tid| alive.contains(tid));
 }
 
 /// Traces a thread that runs already. It sees the cursor at its next trace point.
-pub(crate) fn adopt_other(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject) {
+fn adopt_other(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject) {
     let ours = OURS.replace(false);
     adopt(agent, env, thread, home, 0);
     OURS.set(ours);
