@@ -86,3 +86,8 @@ def java(executable, options, agent=None, timeout=600):
 
 def median(values):
     return statistics.median(values)
+
+
+def option(name, default):
+    """The whole number that follows `name` on the command line."""
+    return int(sys.argv[sys.argv.index(name) + 1]) if name in sys.argv else default

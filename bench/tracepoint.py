@@ -9,7 +9,7 @@ System.nanoTime() at both ends. Variants run in turn, in fresh JVMs.
 import re
 import sys
 
-from common import JARS, Run, java, jdks, median
+from common import JARS, Run, java, jdks, median, option
 
 TRACE = "trace=dev.lookback.workloads.tracepoint.Listing1,trivial=0,waits=off,quiet=on"
 PHYSICAL = [
@@ -27,7 +27,7 @@ def call_ns(executable, flags, agent, work, variant="plain"):
 
 def main():
     smoke = "--smoke" in sys.argv
-    rounds = 1 if smoke else 5
+    rounds = 1 if smoke else option("--rounds", 5)
     run = Run("tracepoint")
     for jdk, executable in jdks().items():
         for shape, flags in (("", PHYSICAL), (".inlined", [])):

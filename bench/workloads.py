@@ -8,7 +8,7 @@ without any bound on its cost: where the project stands before it chooses what t
 import re
 import sys
 
-from common import JARS, Run, java, jdks, median
+from common import JARS, Run, java, jdks, median, option
 
 WORKLOADS = ["h2", "lucene-index", "lucene-search", "xalan", "jackson", "javac", "ecj", "pmd"]
 MODES = {"bare": None, "off": "tracing=off,quiet=on", "on": "quiet=on"}
@@ -24,7 +24,7 @@ def iterations(executable, workload, agent, count, size):
 
 def main():
     smoke = "--smoke" in sys.argv
-    rounds, count, size = (1, 2, "small") if smoke else (3, 6, "default")
+    rounds, count, size = (1, 2, "small") if smoke else (option("--rounds", 3), 6, "default")
     run = Run("workloads")
     chosen = {"jdk17": jdks().get("jdk17")} if "--one-jdk" in sys.argv or smoke else jdks()
     for jdk, executable in chosen.items():
