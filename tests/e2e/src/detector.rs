@@ -104,7 +104,9 @@ fn every_kind_of_slow_call_is_caught_and_told_apart() {
             assert!((395..400 + SLACK).contains(&call.millis), "{way} took {} ms", call.millis);
             assert!(!call.running, "{way} has ended");
             let waited = waited(&recorded, &call, wait);
-            if wait != Wait::None && !(350..=call.millis + 1).contains(&waited) {
+            // The other process begins its sleep while this one still starts it.
+            let least = if wait == Wait::Process { 100 } else { 350 };
+            if wait != Wait::None && !(least..=call.millis + 1).contains(&waited) {
                 failures.push(format!("{way}: {waited} of {} ms in {wait:?}", call.millis));
             }
             let verdict = recorded.analysed().trigger_slice();
