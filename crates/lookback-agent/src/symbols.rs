@@ -4,6 +4,7 @@
 //! time (another agent retransforms them), so a method keeps its id, and one short critical section appends
 //! a class. No thread waits for it on a trace point.
 
+use crate::log;
 use crate::region::{Loss, Region};
 use lookback_format::MethodId;
 use lookback_format::symbol::{Encoder, Wait};
@@ -25,6 +26,8 @@ pub(crate) type Known = (u64, MethodId);
 struct Inner {
     /// Bytes of the log that are written.
     written: usize,
+    /// Whether a class did not fit.
+    full: bool,
     /// Ids by the hash of the class's name.
     classes: FxHashMap<u64, Arc<[Known]>>,
 }
@@ -63,6 +66,11 @@ impl Symbols {
         // Eight zero bytes always remain: the end of the log.
         if inner.written + record.len() + 8 > region.symbols_bytes {
             region.lose(Loss::Symbols, methods.len() as u64);
+            if !std::mem::replace(&mut inner.full, true) {
+                log::line(
+                    "the memory for names is full: classes that load from now on are not traced; choose a larger ring=",
+                );
+            }
             return false;
         }
         region.bytes_mut(at + 4, record.len() - 4).copy_from_slice(&record[4..]);
