@@ -44,8 +44,8 @@ mkdir -p "$out"
 : >"$out/load.log"
 
 heading "A web shop with a real defect starts, recorded by Lookback"
-command=("$lookback" run --slow "$rule" --ring 128m --cooldown 2s --out "$out/" --)
-printf '   lookback run --slow %s --ring 128m --cooldown 2s --out %s/ -- java ... ShopServer\n' "'$rule'" "$out"
+command=("$lookback" run --slow "$rule" --ring 256m --cooldown 2s --out "$out/" --)
+printf '   lookback run --slow %s --ring 256m --cooldown 2s --out %s/ -- java ... ShopServer\n' "'$rule'" "$out"
 "${command[@]}" "$java" -cp "$classes" dev.lookback.workloads.shop.ShopServer --port 0 \
   --refresh-after "$first" --refresh-every "$again" >"$out/shop.log" 2>&1 </dev/null &
 shop=$!
