@@ -3,7 +3,8 @@
 A call has two trace points, so the cost of one is half of what a call with work 0 takes longer. "physical"
 keeps the JIT from inlining the recursion, as the paper wanted it ("to prevent the method from being
 inlined"), so that each call is a call; "inlined" leaves the JIT alone. "nanotime" is the same method with
-System.nanoTime() at both ends. Variants run in turn, in fresh JVMs.
+System.nanoTime() at both ends. Variants run in turn, in fresh JVMs. --rounds N sets how often, --zero leaves
+out all work but 0.
 """
 
 import re
@@ -44,7 +45,7 @@ def main():
         nano = call_ns(executable, [], None, 0, "nanotime")
         run.note(f"raw {jdk} work 0 nanotime ns a call: {nano:.4f}")
         run.result(f"tracepoint.nanotime.{jdk}", (nano - base) / 2, "ns")
-        for work in (() if smoke else (1, 10, 100, 1000)):
+        for work in (() if smoke or "--zero" in sys.argv else (1, 10, 100, 1000)):
             bare, off, on = (call_ns(executable, PHYSICAL, MODES[m], work) for m in ("bare", "off", "on"))
             run.note(f"raw {jdk} work {work} ns a call: bare {bare:.4f} off {off:.4f} on {on:.4f}")
             run.result(f"tracepoint.work{work}.on.pct.{jdk}", (on / bare - 1) * 100, "%")
