@@ -26,7 +26,7 @@ def jdks():
     for major in ("17", "25"):
         homes = [os.environ.get(f"JAVA_HOME_{major}")]
         homes += sorted(str(p) for p in pathlib.Path("/usr/lib/jvm").glob(f"*{major}*"))
-        homes += [str(ROOT / "target" / f"jdk{major}")]
+        homes += [str(TARGET.parent / "tools" / f"jdk{major}")]
         javas = [pathlib.Path(h) / "bin" / "java" for h in homes if h]
         java = next((j for j in javas if j.exists() and version(j).startswith(major)), None)
         if java:
@@ -86,6 +86,14 @@ def java(executable, options, agent=None, timeout=600):
 
 def median(values):
     return statistics.median(values)
+
+
+def lower_quartile(values):
+    return statistics.quantiles(values, n=4, method="inclusive")[0] if len(values) > 1 else values[0]
+
+
+def upper_quartile(values):
+    return statistics.quantiles(values, n=4, method="inclusive")[2] if len(values) > 1 else values[0]
 
 
 def option(name, default):

@@ -21,7 +21,7 @@ use lookback_options::Options;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, OnceLock};
 
@@ -38,6 +38,8 @@ pub(crate) struct Agent {
     pub(crate) monitors: Monitors,
     pub(crate) detector: Detector,
     pub(crate) counts: Counts,
+    /// Classes loaded before the agent that it has not looked at yet.
+    pub(crate) classes_to_come: AtomicU64,
     pub(crate) rates: Rates,
     /// Whether threads are to be traced.
     pub(crate) tracing: AtomicBool,
@@ -107,6 +109,7 @@ impl Agent {
             monitors: Monitors::default(),
             detector: Detector::new(&options.slow),
             counts: Counts::default(),
+            classes_to_come: AtomicU64::new(0),
             rates: Rates::default(),
             tracing: AtomicBool::new(options.tracing),
             need_annotations: annotated || options.trace.need_annotations(),
@@ -192,7 +195,7 @@ impl Agent {
         classes.insert("microseconds of rewriting".into(), nanos / 1_000);
         let (bytes_per_second, reach) = self.rates.read(self);
         let threads = (0..self.slabs.high()).filter(|&i| self.slabs.is_taken(i)).count() as u32;
-        let fired = self.detector.fired.iter().map(|n| n.load(Ordering::Relaxed));
+        let found = self.detector.found.iter().map(|n| n.load(Ordering::Relaxed));
         Status {
             lookback: env!("CARGO_PKG_VERSION").into(),
             pid: std::process::id(),
@@ -205,9 +208,11 @@ impl Agent {
             reach_seconds: reach,
             records_per_second: bytes_per_second / 4.0,
             classes,
+            // Relaxed: a number to show.
+            classes_to_come: self.classes_to_come.load(Ordering::Relaxed),
             threads,
             losses: self.losses(),
-            rules: self.detector.rules.iter().map(|r| r.text()).zip(fired).collect(),
+            rules: self.detector.rules.iter().map(|r| r.text()).zip(found).collect(),
             incidents: self.incidents.lock().unwrap_or_else(|e| e.into_inner()).clone(),
             options: self
                 .options

@@ -34,7 +34,6 @@ struct Control<'a> {
     ending: bool,
     swept: Nanos,
     quiet_until: Nanos,
-    suppressed: u64,
 }
 
 /// Runs until the VM ends. `messages` come from the server and from the VM's end.
@@ -44,7 +43,7 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
         return;
     };
     let (swept, quiet_until) = (clock::now(), Nanos(0));
-    let mut c = Control { agent, env, messages, ending: false, swept, quiet_until, suppressed: 0 };
+    let mut c = Control { agent, env, messages, ending: false, swept, quiet_until };
     let pause = if agent.detector.rules.is_empty() { Duration::from_millis(100) } else { LOOK };
     while !c.ending {
         c.listen(pause);
@@ -91,9 +90,12 @@ impl Control<'_> {
 
     fn round(&mut self) {
         let now = clock::now();
-        if !self.agent.detector.rules.is_empty() {
-            self.agent.detector.look(&self.agent.region, &self.agent.slabs, now);
-            while let Some(fired) = self.agent.detector.queue.pop() {
+        let agent = self.agent;
+        if !agent.detector.rules.is_empty() {
+            if now >= self.quiet_until {
+                agent.detector.cooled_down();
+            }
+            if let Some(fired) = agent.detector.worst(&agent.region, &agent.slabs, now) {
                 self.fired(&fired);
             }
         }
@@ -104,14 +106,14 @@ impl Control<'_> {
         }
     }
 
-    /// A watched call was too slow: writes the incident unless there were enough lately.
+    /// A watched call was too slow: writes the incident unless there were enough already.
     fn fired(&mut self, f: &Fired) {
         let agent = self.agent;
         let written = agent.incidents.lock().unwrap_or_else(|e| e.into_inner()).len() as u32;
-        if f.at < self.quiet_until || written >= agent.options.incidents {
-            self.suppressed += 1;
+        if written >= agent.options.incidents {
             return;
         }
+        agent.detector.cool_down(f, f.at.since(f.start));
         match self.collect(f) {
             Ok((path, bytes, took, running)) => {
                 let what = if running { "still runs after" } else { "took" };
@@ -123,6 +125,7 @@ impl Control<'_> {
                     bytes >> 10,
                     path.display()
                 ));
+                agent.detector.cool_down(f, took);
                 self.remember(path);
             }
             Err(e) => {
@@ -168,8 +171,10 @@ impl Control<'_> {
         // Relaxed: only this thread counts.
         let number = self.agent.next_number.fetch_add(1, Ordering::Relaxed);
         let wall = clock::pair().1 / 1_000_000_000;
-        let path = expand(&self.agent.options.out, number, wall);
-        if path.is_absolute() { path } else { self.agent.directory.join(path) }
+        let path = self.agent.directory.join(expand(&self.agent.options.out, number, wall));
+        // What fails here, fails with its reason when the file is opened.
+        let _ = path.parent().map(std::fs::create_dir_all);
+        path
     }
 
     fn remember(&self, path: PathBuf) {

@@ -3,6 +3,10 @@
 //! The constraint that shaped it: it runs on the program's threads. So a thread keeps its watched calls in
 //! its own slab's cold page, a call that was too slow puts one small fact into a bounded queue, and all that
 //! takes time happens on the control thread. It must not lock, allocate or wait.
+//!
+//! How slow a call is counts in thousandths of its rule's threshold, its severity. During a cool-down only what
+//! is far worse than what was reported last is reported again: so a storm of slow calls makes one incident, and
+//! a small stall does not hide the great one behind it.
 
 use crate::region::{Loss, Region};
 use crate::slab::OwnSlab;
@@ -27,13 +31,18 @@ pub(crate) struct Fired {
     pub(crate) running: bool,
 }
 
+/// Severity of a call that takes just as long as its rule allows.
+const ALLOWED: u64 = 1_000;
+
 /// The rules and what they have found.
 pub(crate) struct Detector {
     pub(crate) rules: Vec<SlowRule>,
-    /// How often each rule found a call.
-    pub(crate) fired: Vec<AtomicU64>,
+    /// How many slow calls each rule found, reported or not.
+    pub(crate) found: Vec<AtomicU64>,
+    /// The severity that a call must exceed to be reported.
+    bar: AtomicU64,
     /// Calls that the control thread has not looked at. Whatever does not fit is one of very many.
-    pub(crate) queue: ArrayQueue<Fired>,
+    queue: ArrayQueue<Fired>,
 }
 
 /// The words of one watched call in a slab.
@@ -68,8 +77,58 @@ impl Watch<'_> {
 
 impl Detector {
     pub(crate) fn new(rules: &[SlowRule]) -> Self {
-        let fired = rules.iter().map(|_| AtomicU64::new(0)).collect();
-        Detector { rules: rules.to_vec(), fired, queue: ArrayQueue::new(64) }
+        let found = rules.iter().map(|_| AtomicU64::new(0)).collect();
+        Detector { rules: rules.to_vec(), found, bar: AtomicU64::new(ALLOWED), queue: ArrayQueue::new(64) }
+    }
+
+    /// How slow a call is that fell under `rule`; 0 for a rule that is none.
+    fn severity(&self, rule: usize, took: Nanos) -> u64 {
+        self.rules.get(rule).map_or(0, |r| took.0.saturating_mul(ALLOWED) / r.threshold.max(1))
+    }
+
+    /// Whether a call of this severity is to be reported now.
+    fn exceeds_bar(&self, severity: u64) -> bool {
+        // Relaxed: a threshold; who sees it late reports a call that is looked at once more before it is written.
+        severity > self.bar.load(Ordering::Relaxed)
+    }
+
+    /// From now on only calls are reported that are twice as slow as one that took so long.
+    pub(crate) fn cool_down(&self, f: &Fired, took: Nanos) {
+        self.bar.fetch_max(self.severity(f.rule, took).saturating_mul(2), Ordering::Relaxed);
+    }
+
+    /// The cool-down is over: every slow call is reported.
+    pub(crate) fn cooled_down(&self) {
+        self.bar.store(ALLOWED, Ordering::Relaxed);
+    }
+
+    /// The slowest of the calls that are to be reported now, running or ended; the lesser ones that have ended
+    /// are forgotten (control thread).
+    pub(crate) fn worst(&self, region: &Region, slabs: &Slabs, now: Nanos) -> Option<Fired> {
+        let severity = |f: &Fired| self.severity(f.rule, f.at.since(f.start));
+        let is_worth = |f: &Fired| self.exceeds_bar(severity(f));
+        let ended = std::iter::from_fn(|| self.queue.pop()).filter(is_worth).max_by_key(severity);
+        let running = self.slowest_running(region, slabs, now).filter(is_worth);
+        match running.filter(|r| ended.as_ref().is_none_or(|e| severity(r) > severity(e))) {
+            Some(f) if self.claim(region, &f) => Some(f),
+            _ => ended,
+        }
+    }
+
+    /// Takes a running call for reporting, so that its end does not report it again. Not when it has ended.
+    fn claim(&self, region: &Region, f: &Fired) -> bool {
+        let w = Watch::of(region, region.slab_at(f.slab), f.depth);
+        // Relaxed: as in `exit`, whoever swaps first reports it.
+        let ours = w.start() == f.start.0 && w.fired().swap(f.at.0, Ordering::Relaxed) == 0;
+        if ours {
+            self.count(f.rule);
+        }
+        ours
+    }
+
+    fn count(&self, rule: usize) {
+        // Relaxed: a counter.
+        self.found[rule].fetch_add(1, Ordering::Relaxed);
     }
 
     /// The rule that a method falls under.
@@ -109,12 +168,15 @@ impl Detector {
         if (d as usize) < slab::WATCH_MAX {
             let w = Watch::of(region, at, d);
             let (method, rule, start) = (MethodId(w.method()), w.rule() as usize, Nanos(w.start()));
-            let slow = self.rules.get(rule).is_some_and(|r| now.since(start).0 > r.threshold);
+            let severity = self.severity(rule, now.since(start));
             // Relaxed: whoever swaps first reports it; nothing else depends on it.
-            if slow && w.fired().swap(now.0, Ordering::Relaxed) == 0 {
-                let thread = own.key();
-                let slab = own.index;
-                self.report(Fired { slab, depth: d, thread, method, rule, start, at: now, running: false });
+            if severity > ALLOWED && w.fired().swap(now.0, Ordering::Relaxed) == 0 {
+                self.count(rule);
+                if self.exceeds_bar(severity) {
+                    let (thread, slab) = (own.key(), own.index);
+                    let f = Fired { slab, depth: d, thread, method, rule, start, at: now, running: false };
+                    let _ = self.queue.push(f);
+                }
             }
         }
         // Relaxed: the words above are not reused before a later Release store of the depth.
@@ -131,8 +193,9 @@ impl Detector {
         region.watching(own.index).store(0, Ordering::Relaxed);
     }
 
-    /// Looks for watched calls that still run and have taken too long (control thread).
-    pub(crate) fn look(&self, region: &Region, slabs: &Slabs, now: Nanos) {
+    /// The slowest watched call that still runs and was not reported.
+    fn slowest_running(&self, region: &Region, slabs: &Slabs, now: Nanos) -> Option<Fired> {
+        let mut slowest = None;
         for i in 0..slabs.high() {
             // Relaxed: a hint; a call that began just now is not slow yet.
             if region.watching(i).load(Ordering::Relaxed) == 0 || !slabs.is_taken(i) {
@@ -144,24 +207,16 @@ impl Detector {
             for d in 0..depth.min(slab::WATCH_MAX as u32) {
                 let w = Watch::of(region, at, d);
                 let (method, rule, start) = (MethodId(w.method()), w.rule() as usize, Nanos(w.start()));
-                let slow = self.rules.get(rule).is_some_and(|r| now.since(start).0 > r.threshold);
-                if slow && w.fired().load(Ordering::Relaxed) == 0 && w.start() == start.0 {
-                    w.fired().store(now.0, Ordering::Relaxed);
-                    // Relaxed: written before the thread had the slab.
-                    let thread = ThreadKey(region.u32(at + slab::KEY).load(Ordering::Relaxed));
-                    self.report(Fired {
-                        slab: i,
-                        depth: d,
-                        thread,
-                        method,
-                        rule,
-                        start,
-                        at: now,
-                        running: true,
-                    });
+                let severity = self.severity(rule, now.since(start));
+                let worse = slowest.as_ref().is_none_or(|&(s, _)| severity > s);
+                if worse && w.fired().load(Ordering::Relaxed) == 0 && w.start() == start.0 {
+                    let thread = slabs.key(region, i);
+                    let f = Fired { slab: i, depth: d, thread, method, rule, start, at: now, running: true };
+                    slowest = Some((severity, f));
                 }
             }
         }
+        slowest.map(|(_, f)| f)
     }
 
     /// Whether a call that fired while it ran still does.
@@ -171,11 +226,5 @@ impl Detector {
         let depth = region.u32(at + slab::WATCH_DEPTH).load(Ordering::Acquire);
         let same = region.u32(at + slab::KEY).load(Ordering::Relaxed) == f.thread.0;
         same && depth > f.depth && Watch::of(region, at, f.depth).start() == f.start.0
-    }
-
-    fn report(&self, f: Fired) {
-        // Relaxed: a counter.
-        self.fired[f.rule].fetch_add(1, Ordering::Relaxed);
-        let _ = self.queue.push(f);
     }
 }

@@ -101,13 +101,17 @@ fn prepare(vm: *mut JavaVM, text: &str) -> Result<&'static Agent, String> {
 
 fn read_options(text: &str) -> Result<Options, String> {
     let mut options = Options::default();
-    if let Ok(file) = std::fs::read_to_string("lookback.toml") {
-        options.apply_toml(&file).map_err(|e| e.to_string())?;
+    let (config, text) = lookback_options::split_config(text);
+    let file = config.unwrap_or("lookback.toml");
+    match std::fs::read_to_string(file) {
+        Ok(content) => options.apply_toml(&content).map_err(|e| format!("{file}: {e}"))?,
+        Err(e) if config.is_some() => return Err(format!("cannot read the options in {file}: {e}")),
+        Err(_) => {}
     }
     if let Ok(environment) = std::env::var("LOOKBACK_OPTS") {
         options.apply(&environment, Source::Environment).map_err(|e| format!("LOOKBACK_OPTS: {e}"))?;
     }
-    options.apply(text, Source::Given).map_err(|e| e.to_string())?;
+    options.apply(&text, Source::Given).map_err(|e| e.to_string())?;
     Ok(options)
 }
 
@@ -223,8 +227,11 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
         let _ = enable(Event::MonitorWait).and_then(|()| enable(Event::MonitorWaited));
         let _ = enable(Event::MonitorContendedEnter).and_then(|()| enable(Event::MonitorContendedEntered));
     }
-    rewrite_loaded(agent, env, late);
+    let chosen = choose_loaded(agent, env, late);
+    agent.classes_to_come.store(chosen.len() as u64, Ordering::Relaxed);
+    // Before the classes are rewritten, which in a large program takes seconds: it can be asked how far it is.
     begin_control(agent)?;
+    rewrite_loaded(agent, env, chosen);
     announce(agent);
     Ok(())
 }
@@ -277,21 +284,28 @@ fn begin_threads(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
     Ok(())
 }
 
-/// Rewrites classes that are loaded already: the wait points and, when the program has run before, its own
-/// classes. In batches, since the VM stops all threads for each.
-fn rewrite_loaded(agent: &Agent, env: *mut JNIEnv, late: bool) {
-    const BATCH: usize = 100;
-    let Ok(classes) = agent.jvmti.loaded_classes() else { return };
-    let is_chosen = |c: &&jclass| {
-        let name = agent.jvmti.class_name(**c).unwrap_or_default().replace('.', "/");
+/// The classes loaded already that are to be rewritten: those with wait points and, when the program has run
+/// before, its own.
+fn choose_loaded(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass> {
+    let is_chosen = |class: jclass| {
+        let name = agent.jvmti.class_name(class).unwrap_or_default().replace('.', "/");
         if name.starts_with('[') || name.len() < 2 {
             return false; // arrays and primitive types have no methods
         }
         (agent.options.waits && waits::has_waits(&name))
-            || (late && rewriting::is_of_application(agent, env, &name, || agent.jvmti.class_loader(**c)))
+            || (late && rewriting::is_of_application(agent, env, &name, || agent.jvmti.class_loader(class)))
     };
-    let chosen: Vec<jclass> = classes.iter().filter(is_chosen).copied().collect();
-    for batch in chosen.chunks(BATCH) {
+    let (chosen, others): (Vec<_>, Vec<_>) =
+        agent.jvmti.loaded_classes().unwrap_or_default().into_iter().partition(|&c| is_chosen(c));
+    others.into_iter().for_each(|c| delete(env, c));
+    chosen
+}
+
+/// Rewrites classes that are loaded already. In batches, since the VM stops all threads for each, and looks at
+/// all classes that it has.
+fn rewrite_loaded(agent: &Agent, env: *mut JNIEnv, classes: Vec<jclass>) {
+    const BATCH: usize = 100;
+    for batch in classes.chunks(BATCH) {
         // One class that the VM refuses (a hidden one, or one that does not verify) makes it refuse all.
         if agent.jvmti.retransform(batch).is_err() {
             for class in batch {
@@ -300,9 +314,7 @@ fn rewrite_loaded(agent: &Agent, env: *mut JNIEnv, late: bool) {
             }
         }
         clear(env);
-    }
-    if late {
-        log::line(&format!("looked at {} classes that were loaded before", chosen.len()));
+        agent.classes_to_come.fetch_sub(batch.len() as u64, Ordering::Relaxed);
     }
     classes.into_iter().for_each(|c| delete(env, c));
 }

@@ -43,8 +43,9 @@ fn main() {
         verdict.sentences.len() as u64
     });
     time("report.64mb.page", || page_json(&recording, &Verdict::of(&recording), DEFAULT_SLICES).len() as u64);
-    time("report.64mb.perfetto", || written(|out| perfetto(&recording, out)));
-    time("report.64mb.chrome", || written(|out| chrome_json(&recording, out)));
+    let all = Trim::new(&recording, usize::MAX);
+    time("report.64mb.perfetto", || written(|out| perfetto(&recording, &all, out)));
+    time("report.64mb.chrome", || written(|out| chrome_json(&recording, &all, out)));
     time("report.64mb.collapsed", || written(|out| collapsed(&recording, out)));
     println!("result report.64mb.peak_mb {:.0} MB", (status("VmHWM") - before) / 1e3);
 }

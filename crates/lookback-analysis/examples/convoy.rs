@@ -6,7 +6,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use lookback_analysis::{DEFAULT_SLICES, Verdict, chrome_json, collapsed, page_json, perfetto};
+use lookback_analysis::{DEFAULT_SLICES, Trim, Verdict, chrome_json, collapsed, page_json, perfetto};
 use std::error::Error;
 use std::fs::{File, create_dir_all, write};
 use std::path::PathBuf;
@@ -15,8 +15,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dir = PathBuf::from(std::env::args_os().nth(1).ok_or("give a directory to write to")?);
     create_dir_all(&dir)?;
     let r = support::convoy::recording();
-    perfetto(&r, &mut File::create(dir.join("convoy.pftrace"))?)?;
-    chrome_json(&r, &mut File::create(dir.join("convoy.json"))?)?;
+    let all = Trim::new(&r, usize::MAX);
+    perfetto(&r, &all, &mut File::create(dir.join("convoy.pftrace"))?)?;
+    chrome_json(&r, &all, &mut File::create(dir.join("convoy.json"))?)?;
     collapsed(&r, &mut File::create(dir.join("convoy.collapsed"))?)?;
     write(dir.join("page.json"), page_json(&r, &Verdict::of(&r), DEFAULT_SLICES))?;
     let slow = r.slice(r.trigger_slice().ok_or("the convoy has a slow call")?);

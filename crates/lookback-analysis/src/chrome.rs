@@ -3,28 +3,28 @@
 //! Times are microseconds after the oldest slice with three decimals, which keeps the nanoseconds. Written as
 //! it goes: nothing is gathered.
 
-use crate::{Flags, Recording};
+use crate::{Flags, Recording, SliceRef, Trim};
 use lookback_format::Nanos;
 use std::io::{self, Write};
 
-/// Writes the recording to `out`. Processes and threads carry the names and ids of the recording.
+/// Writes what `trim` keeps of the recording to `out`. Processes and threads carry the names and ids of the recording.
 ///
 /// # Errors
 /// What `out` fails with.
-pub fn chrome_json(r: &Recording, out: &mut dyn Write) -> io::Result<()> {
+pub fn chrome_json(r: &Recording, trim: &Trim, out: &mut dyn Write) -> io::Result<()> {
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     let pid = r.manifest.pid;
     let program = text(&r.manifest.program);
     writeln!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
     write!(out, r#"{{"ph":"M","name":"process_name","pid":{pid},"tid":0,"args":{{"name":{program}}}}}"#)?;
     let mut names = std::collections::HashMap::new();
-    for t in &r.threads {
+    for (thread, t) in r.threads.iter().enumerate() {
         let (tid, name) = (t.key.0, text(&t.name));
         write!(
             out,
             ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{pid},\"tid\":{tid},\"args\":{{\"name\":{name}}}}}"
         )?;
-        for i in t.slices.indices() {
+        for i in t.slices.indices().filter(|&slice| trim.keeps(r, SliceRef { thread, slice })) {
             let s = t.slices.get(i);
             let name = names.entry(s.method).or_insert_with(|| text(&r.methods.full(s.method)));
             let category = if s.flags.has(Flags::WAIT) { "wait" } else { "call" };

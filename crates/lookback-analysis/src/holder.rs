@@ -31,6 +31,8 @@ pub struct Holder {
     pub evidence: Evidence,
     /// From when to when it held the monitor, as far as is known and within the wait.
     pub held: (Nanos, Nanos),
+    /// Whether records of the holder are missing during the wait, so that it may have held it for longer.
+    pub partly: bool,
     /// What it did then; empty when its slices do not show it.
     pub chain: Chain,
     /// How many further threads held the monitor in turn during the wait.
@@ -81,10 +83,11 @@ impl Holder {
             (Evidence::EndedTogether, c.thread, Some(c))
         };
         let queue = queue.filter(|&t| t != thread).count();
+        let partly = r.threads[thread].gaps.iter().any(|g| g.from < w.end && g.to > w.start);
         let held = found.as_ref().map_or(case.window, |c| c.held);
         let chain = found.map(|c| Chain::below(r, SliceRef { thread, slice: c.slice }, c.held));
         let chain = chain.unwrap_or_default();
-        Some(Holder { thread, evidence, held, chain, others: turns.saturating_sub(1), queue })
+        Some(Holder { thread, evidence, held, partly, chain, others: turns.saturating_sub(1), queue })
     }
 }
 

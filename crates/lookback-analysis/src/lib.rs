@@ -39,5 +39,6 @@ pub use page::{DEFAULT_SLICES, page_json};
 pub use perfetto::perfetto;
 pub use recording::{Builder, DEFAULT_KEPT, Gap, GapKind, Pause, Recording, SliceRef, ThreadTrack};
 pub use report::{Style, report};
+pub use trim::Trim;
 pub use verdict::{Siblings, SlowCall, Verdict};
 pub use waits::{LongestWait, WaitTotal, Waits};

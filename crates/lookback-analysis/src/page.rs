@@ -44,11 +44,10 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
         .collect();
     let losses: serde_json::Map<_, _> =
         r.losses.iter().map(|(cause, &n)| (cause.clone(), json!(n.min(MOST)))).collect();
-    let folded = r.folded();
-    let hidden = match w.trim.hidden.saturating_add(folded.0) {
-        0 => Value::Null,
-        n => json!({"slices": n.min(MOST), "reason": w.trim.reason(folded)}),
-    };
+    let hidden = w
+        .trim
+        .hidden(r)
+        .map_or(Value::Null, |(calls, reason)| json!({"slices": calls.min(MOST), "reason": reason}));
     let head = json!({
         "schema": 1,
         "title": verdict.title,

@@ -1,4 +1,4 @@
-//! Which slices go into the report page when there are more than it can draw.
+//! Which slices go into the report page or a trace when there are more than its viewer can draw.
 //!
 //! The constraint that shaped it: what is near the slow call matters most, and a slice without its callers is
 //! a puzzle. So there are three classes: inside the slow call, at the same time, and the rest; each has a
@@ -16,9 +16,9 @@ const CLASSES: usize = 3;
 /// Durations are counted in steps of 1/16 of their power of two.
 const STEPS: usize = 64 * 16;
 
-/// What is kept of a recording.
+/// What of a recording is shown.
 #[derive(Clone, Debug)]
-pub(crate) struct Trim {
+pub struct Trim {
     slow: Option<(SliceRef, SliceIndex)>,
     /// The slow call's callers.
     around: HashSet<SliceRef>,
@@ -27,7 +27,7 @@ pub(crate) struct Trim {
     least: [usize; CLASSES],
     /// How many slices are kept, and how many are not.
     pub(crate) kept: u64,
-    pub(crate) hidden: u64,
+    hidden: u64,
     /// How many of those because of their depth.
     deep: u64,
 }
@@ -51,7 +51,8 @@ fn least(step: usize) -> Nanos {
 
 impl Trim {
     /// Chooses at most `most` slices, the trigger's slice and its callers always among them.
-    pub(crate) fn new(r: &Recording, most: usize) -> Trim {
+    #[must_use]
+    pub fn new(r: &Recording, most: usize) -> Trim {
         let slow = r.trigger_slice();
         let all = (Nanos(0), Nanos(u64::MAX));
         let callers = slow.iter().flat_map(|s| {
@@ -122,8 +123,17 @@ impl Trim {
             || self.around.contains(&at)
     }
 
-    /// Why the others are not kept. `folded` are the calls that the recording does not keep either.
-    pub(crate) fn reason(&self, folded: (u64, Nanos)) -> String {
+    /// How many calls are not shown, those that the recording does not keep among them, and why; `None` when
+    /// all are.
+    #[must_use]
+    pub fn hidden(&self, r: &Recording) -> Option<(u64, String)> {
+        let folded = r.folded();
+        let calls = self.hidden.saturating_add(folded.0);
+        (calls > 0).then(|| (calls, self.reason(folded)))
+    }
+
+    /// Why slices are not kept. `folded` are the calls that the recording does not keep either.
+    fn reason(&self, folded: (u64, Nanos)) -> String {
         let [inside, beside, rest] = self.least.map(|s| least(s.min(STEPS - 1)));
         let mut why = Vec::new();
         let mut shorter = |than: Nanos, place: &str| {

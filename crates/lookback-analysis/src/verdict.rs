@@ -224,8 +224,10 @@ impl SlowCall {
         let held = h.held.1.since(h.held.0);
         let mut s = match h.evidence {
             Evidence::Owner if self.running => format!("Thread {name} holds it"),
-            Evidence::Owner => format!("Thread {name} held it for {}", duration(held)),
-            Evidence::SameCode => format!("Thread {name} held it for {}", duration(held)),
+            Evidence::Owner | Evidence::SameCode => {
+                let least = if h.partly { "at least " } else { "" };
+                format!("Thread {name} held it for {least}{}", duration(held))
+            }
             Evidence::EndedTogether => {
                 format!("Thread {name} probably held it: a call of it ended when the wait did")
             }

@@ -4,7 +4,8 @@
 mod support;
 
 use lookback_analysis::{
-    DEFAULT_SLICES, Flags, Recording, Style, Verdict, chrome_json, collapsed, page_json, perfetto, report,
+    DEFAULT_SLICES, Flags, Recording, Style, Trim, Verdict, chrome_json, collapsed, page_json, perfetto,
+    report,
 };
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::Trigger;
@@ -159,8 +160,11 @@ fn tell(r: &Recording) {
     let v = Verdict::of(r);
     let mut out = Vec::new();
     report(r, &v, Style::default(), &mut out).unwrap();
-    perfetto(r, &mut out).unwrap();
-    chrome_json(r, &mut out).unwrap();
+    for most in [0, 10, usize::MAX] {
+        let trim = Trim::new(r, most);
+        perfetto(r, &trim, &mut out).unwrap();
+        chrome_json(r, &trim, &mut out).unwrap();
+    }
     collapsed(r, &mut out).unwrap();
     assert!(!out.is_empty() && !v.sentences.is_empty());
     for most in [0, 10, DEFAULT_SLICES] {

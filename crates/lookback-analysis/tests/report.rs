@@ -204,7 +204,7 @@ fn a_trimmed_page_keeps_the_slow_call_with_its_callers_and_says_what_is_missing(
 fn chrome_json_has_every_slice_with_its_nanoseconds() {
     let r = convoy::recording();
     let mut out = Vec::new();
-    chrome_json(&r, &mut out).unwrap();
+    chrome_json(&r, &Trim::new(&r, usize::MAX), &mut out).unwrap();
     let v: Value = serde_json::from_slice(&out).unwrap();
     let events = v["traceEvents"].as_array().unwrap();
     let slices: Vec<_> = events.iter().filter(|e| e["ph"] == "X" && e["cat"] != "pause").collect();

@@ -306,9 +306,10 @@ pub(crate) struct ConvertArgs {
     /// The format, whatever the name
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// The most calls that a page shows; the shortest ones far from the trigger are left out
-    #[arg(long, value_name = "N", default_value_t = lookback_analysis::DEFAULT_SLICES)]
-    pub(crate) slices: usize,
+    /// The most calls that are shown (0: all); the shortest ones far from the trigger are left out [default: what
+    /// the viewer takes smoothly, 400000 for html, 1000000 for pftrace and json]
+    #[arg(long, value_name = "N")]
+    pub(crate) slices: Option<usize>,
     /// Replace the output if it is there
     #[arg(long)]
     pub(crate) force: bool,

@@ -58,6 +58,8 @@ pub(crate) enum Error {
     AttachRefused { pid: u32, message: String },
     /// The agent was loaded and said no.
     AgentRefused { pid: u32, code: i32 },
+    /// The agent was loaded and is not heard of.
+    AgentSilent { pid: u32, seconds: u64 },
     /// It is traced already.
     AlreadyTraced { pid: u32 },
     /// No traced program goes by this name.
@@ -157,6 +159,9 @@ impl fmt::Display for Error {
             Error::AgentRefused { pid, code } => {
                 write!(f, "the agent was loaded into the JVM {pid} but did not start (code {code})")
             }
+            Error::AgentSilent { pid, seconds } => {
+                write!(f, "the JVM {pid} has loaded the agent, but it does not answer after {seconds} s")
+            }
             Error::AlreadyTraced { pid } => write!(f, "the JVM {pid} is traced already"),
             Error::NoMatch { name } => write!(f, "no JVM of this user matches `{name}`"),
             Error::Ambiguous { name, candidates } => {
@@ -242,6 +247,9 @@ impl Error {
             Error::AttachRefused { .. } => {
                 "check that the file is a liblookback.so built for its architecture and C library; the program goes on"
                     .into()
+            }
+            Error::AgentSilent { pid, .. } => {
+                format!("if it could not start, it says why in one line in the program's own error output; in a very busy JVM it may come yet: `lookback status {pid}`")
             }
             Error::AgentRefused { .. } => {
                 "the agent says why in one line in the program's own error output; the program goes on".into()

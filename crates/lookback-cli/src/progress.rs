@@ -28,6 +28,13 @@ impl Progress {
         Progress(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
 
+    /// Work on so many things.
+    pub(crate) fn count(things: &str) -> Progress {
+        let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}");
+        let bar = ProgressBar::with_draw_target(Some(0), target()).with_message(things.to_owned());
+        Progress(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+    }
+
     /// How far the work is.
     pub(crate) fn at(&self, done: u64, all: u64) {
         self.0.set_length(all);

@@ -162,6 +162,10 @@ impl Settings {
             }
             parts.push(format!("{key}={value}"));
         }
+        if let Some(file) = self.file.as_deref().filter(|f| *f != Path::new(FILE)) {
+            let file = cwd.map_or_else(|| file.to_owned(), |cwd| cwd.join(file));
+            parts.push(format!("config={}", file.display()));
+        }
         Ok(parts.join(","))
     }
 }
@@ -266,6 +270,10 @@ mod tests {
         let s = settings(&["--out", "inc", "--region=%{HOME}/r"], None).unwrap();
         assert_eq!(s.agent_string(None).unwrap(), "out=inc,region=%{HOME}/r");
         assert_eq!(s.agent_string(Some(Path::new("/w"))).unwrap(), "out=/w/inc,region=%{HOME}/r");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let s = settings(&["--config", file.path().to_str().unwrap(), "--ring=8m"], None).unwrap();
+        let string = format!("ring=8m,config={}", file.path().display());
+        assert_eq!(s.agent_string(Some(Path::new("/w"))).unwrap(), string);
         let comma = settings(&["--out", "a,b"], None).unwrap();
         assert!(matches!(comma.agent_string(None), Err(Error::Option { .. })));
     }

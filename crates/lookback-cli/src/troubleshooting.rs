@@ -33,6 +33,7 @@ fn samples() -> Vec<Error> {
         Error::Attach { pid: 0, doing: "DOING", error: io_error() },
         Error::AttachRefused { pid: 0, message: text("WHY") },
         Error::AgentRefused { pid: 0, code: 4 },
+        Error::AgentSilent { pid: 0, seconds: 20 },
         Error::AlreadyTraced { pid: 0 },
         Error::NoMatch { name: text("NAME") },
         Error::Ambiguous { name: text("NAME"), candidates: vec![] },

@@ -19,6 +19,7 @@ fn status() -> Status {
         reach_seconds: 12.34,
         records_per_second: 1_234_567.0,
         classes: [("rewritten".to_owned(), 1_200)].into(),
+        classes_to_come: 0,
         threads: 42,
         losses: [("slab overruns".to_owned(), 3)].into(),
         rules: vec![("a.B.*:1s".into(), 1)],
@@ -49,7 +50,7 @@ fn a_status_is_shown_for_people_and_as_json() {
         "12.3 s at 1,234,567 records/s",
         "67.1 MB",
         "3 slab overruns",
-        "fired once",
+        "1 slow call",
     ] {
         assert!(text.contains(words), "{words} in {text}");
     }

@@ -83,11 +83,14 @@ pub struct Status {
     pub records_per_second: f64,
     /// Classes and methods seen, rewritten, left alone; by name.
     pub classes: BTreeMap<String, u64>,
+    /// Classes that were loaded before the agent was, and are still to be looked at.
+    #[serde(default)]
+    pub classes_to_come: u64,
     /// Threads traced now.
     pub threads: u32,
     /// Losses by cause.
     pub losses: BTreeMap<String, u64>,
-    /// The detectors' rules and how often each fired.
+    /// The detectors' rules and how many slow calls each found, in a cool-down too.
     pub rules: Vec<(String, u64)>,
     /// Incidents written, newest last.
     pub incidents: Vec<PathBuf>,

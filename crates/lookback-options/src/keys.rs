@@ -60,7 +60,7 @@ pub const KEYS: &[Key] = &[
         "10s",
         "how long to wait for a slow call to end before the incident is written without its end",
     ),
-    key("cooldown", "30s", "least time from one incident to the next"),
+    key("cooldown", "30s", "after an incident, for this long only a call twice as slow makes another"),
     key("incidents", "20", "write no more incidents than this in one run"),
     key(
         "out",
@@ -204,6 +204,16 @@ impl Default for Options {
             sources: vec![Source::Default; KEYS.len()],
         }
     }
+}
+
+/// Takes `config=FILE` out of an agent's string: the file that is read in place of `lookback.toml`. It is no key,
+/// because a file of options cannot name another.
+#[must_use]
+pub fn split_config(text: &str) -> (Option<&str>, String) {
+    let is_config = |p: &&str| p.trim().starts_with("config=");
+    let file = text.split(',').rfind(is_config).and_then(|p| p.split_once('=')).map(|(_, file)| file.trim());
+    let rest: Vec<&str> = text.split(',').filter(|p| !is_config(p)).collect();
+    (file, rest.join(","))
 }
 
 impl Options {
@@ -428,6 +438,16 @@ mod tests {
     fn given(text: &str) -> Result<Options, Error> {
         let mut o = Options::default();
         o.apply(text, Source::Given).map(|()| o)
+    }
+
+    #[test]
+    fn the_file_of_options_is_told_apart_from_the_keys() {
+        assert_eq!(
+            split_config("ring=8m, config=/x/y.toml ,tick=2ms"),
+            (Some("/x/y.toml"), "ring=8m,tick=2ms".into())
+        );
+        assert_eq!(split_config("ring=8m"), (None, "ring=8m".into()));
+        assert_eq!(split_config("config=a,config=b"), (Some("b"), String::new()));
     }
 
     #[test]

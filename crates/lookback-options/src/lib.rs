@@ -11,6 +11,6 @@ mod pattern;
 mod units;
 
 pub use error::Error;
-pub use keys::{KEYS, Key, Options, SlowRule, Source};
+pub use keys::{KEYS, Key, Options, SlowRule, Source, split_config};
 pub use pattern::{Pattern, Patterns};
 pub use units::{format_bytes, format_duration, parse_bytes, parse_duration};

@@ -149,11 +149,6 @@ pub mod model {
             self.commit(&reservation, kind, length, parts);
         }
 
-        /// The next position to be handed out.
-        pub fn model_end(&self) -> u64 {
-            crate::word::RatioPos(self.global().load(crate::atomics::Ordering::Relaxed)).position()
-        }
-
         /// Position of the block a reservation is in.
         pub fn model_position(&self, reservation: &Reservation) -> u64 {
             reservation.round.0 * u64::from(self.geometry().active) + reservation.metadata.0

@@ -188,7 +188,7 @@ fn closed_while_being_prepared(mutant: Mutant) {
     let producer = thread::spawn(move || [1, 2].map(|value| write(&other, 1, value)));
     let mine = write(&ring, 0, 3);
     let theirs = producer.join().unwrap();
-    let end = ring.model_end();
+    let end = ring.end().0;
     let values = read(&ring);
     for (position, value) in theirs.into_iter().chain([mine]).flatten() {
         assert!(position + 2 < end || values.contains(&value), "{value} at {position} of {end}: {values:?}");

@@ -184,7 +184,7 @@ fn very_many_threads_come_and_go_while_the_agent_looks_at_them() {
 
 #[test]
 fn virtual_threads_run_the_same_and_their_carriers_tracks_stay_whole() {
-    let Some(jdk) = jdks().iter().find(|j| j.version >= 21) else { return };
+    let Some(jdk) = artifacts::jdk_with_virtual_threads() else { return };
     let place = Place::new();
     let without = Java::new(jdk, &place, &["Virtual", "10000"]).run().ok();
     let traced = Java::new(jdk, &place, &["Virtual", "10000"]).agent("trivial=0,keep=on");

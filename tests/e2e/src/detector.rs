@@ -145,7 +145,7 @@ fn the_outermost_of_nested_slow_calls_is_told_once() {
         "{}",
         call.method
     );
-    // Within the cooldown nothing more is written, whatever happens.
+    // Within the cooldown nothing like it is written.
     running.ask("slow busy 300", "did slow busy 300");
     running.ask("slow sleep 300", "did slow sleep 300");
     let status = place.lookback(&["status", &running.pid.to_string(), "--json"]).ok();
@@ -155,6 +155,23 @@ fn the_outermost_of_nested_slow_calls_is_told_once() {
     assert_eq!((incidents, found >= 3), (1, true), "{status:#}");
     running.end().ok();
     assert!(!place.file("incident-2.lkb").exists());
+}
+
+#[test]
+fn a_small_stall_does_not_hide_the_great_one_behind_it() {
+    let place = Place::new();
+    let mut running = commands(&jdks()[0], &place, "cooldown=60s");
+    running.ask("slow busy 250", "did slow busy 250");
+    let first = fired(&incident(&mut running, &place, 1));
+    let (great, least) = (first.millis * 3, first.millis * 3 - 5);
+    running.ask(&format!("slow sleep {great}"), &format!("did slow sleep {great}"));
+    let second = fired(&incident(&mut running, &place, 2));
+    assert_eq!((second.method.as_str(), second.running), ("Commands$Slow.sleep", false));
+    assert!(second.millis >= least, "{} of {great} ms", second.millis);
+    // The like of it again is none.
+    running.ask(&format!("slow sleep {great}"), &format!("did slow sleep {great}"));
+    running.end().ok();
+    assert!(!place.file("incident-3.lkb").exists());
 }
 
 #[test]

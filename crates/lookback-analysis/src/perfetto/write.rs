@@ -5,7 +5,7 @@
 //! are one sequence, so that each name is interned once.
 
 use super::proto::*;
-use crate::{Flags, Recording, Slice, ThreadTrack};
+use crate::{Flags, Recording, Slice, SliceRef, ThreadTrack, Trim};
 use lookback_format::incident::Trigger;
 use lookback_format::{MethodId, Nanos};
 use prost::Message;
@@ -32,12 +32,12 @@ const NOTES: [(Flags, &str); 4] = [
 ];
 const ERROR: u64 = 10;
 
-/// Writes the recording to `out` as a Perfetto trace. Times are the traced machine's monotonic clock, and a
+/// Writes what `trim` keeps of the recording to `out` as a Perfetto trace. Times are the traced machine's monotonic clock, and a
 /// clock snapshot tells the wall clock.
 ///
 /// # Errors
 /// What `out` fails with.
-pub fn perfetto(r: &Recording, out: &mut dyn Write) -> io::Result<()> {
+pub fn perfetto(r: &Recording, trim: &Trim, out: &mut dyn Write) -> io::Result<()> {
     let out = io::BufWriter::with_capacity(1 << 16, out);
     let mut w = Packets { r, out, buffer: Vec::with_capacity(256), named: HashMap::new(), new: None };
     w.head()?;
@@ -47,7 +47,7 @@ pub fn perfetto(r: &Recording, out: &mut dyn Write) -> io::Result<()> {
         // Perfetto takes tracks of one thread id for one track, and the system reuses ids.
         let tid = i32::try_from(t.os_tid).ok().filter(|&tid| tid > 0 && tids.insert(tid));
         let tid = tid.unwrap_or((1 << 30) + i as i32);
-        w.thread(t, track, tid)?;
+        w.thread(i, trim, track, tid)?;
     }
     w.pauses()?;
     w.trigger()?;
@@ -136,13 +136,15 @@ impl<W: Write> Packets<'_, W> {
         })
     }
 
-    fn thread(&mut self, t: &ThreadTrack, track: u64, tid: i32) -> io::Result<()> {
+    fn thread(&mut self, thread: usize, trim: &Trim, track: u64, tid: i32) -> io::Result<()> {
+        let r = self.r;
+        let t: &ThreadTrack = &r.threads[thread];
         let pid = Some(self.r.manifest.pid as i32);
-        let thread = ThreadDescriptor { pid, tid: Some(tid), thread_name: Some(t.name.clone()) };
+        let descriptor = ThreadDescriptor { pid, tid: Some(tid), thread_name: Some(t.name.clone()) };
         self.describe(TrackDescriptor {
             uuid: Some(track),
             parent_uuid: Some(PROCESS_TRACK),
-            thread: Some(thread),
+            thread: Some(descriptor),
             ..TrackDescriptor::default()
         })?;
         let end = |at| {
@@ -151,7 +153,8 @@ impl<W: Write> Packets<'_, W> {
             (at, event)
         };
         let mut open: Vec<Nanos> = Vec::new();
-        for i in t.slices.indices() {
+        // The callers of what is kept are kept, so depths are as in the whole.
+        for i in t.slices.indices().filter(|&slice| trim.keeps(r, SliceRef { thread, slice })) {
             let s = t.slices.get(i);
             while open.len() > s.depth as usize {
                 let (at, event) = end(open.pop().unwrap_or(s.start));

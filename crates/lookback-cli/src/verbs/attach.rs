@@ -7,6 +7,11 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::{agent, attach};
+use lookback_format::control::Status;
+use std::time::{Duration, Instant};
+
+/// How long the agent may take to come to life in a JVM that has loaded it.
+const ALIVE: Duration = Duration::from_secs(20);
 
 /// Loads the agent into a running JVM.
 pub(crate) fn run(args: &AttachArgs, settings: &Settings, streams: &mut Streams<'_>) -> Result<()> {
@@ -22,10 +27,43 @@ pub(crate) fn run(args: &AttachArgs, settings: &Settings, streams: &mut Streams<
         let _spinner = Progress::spinner("waiting for the JVM to load the agent");
         attach::attach(&process, &agent, &options)?
     };
+    if settings.options.control {
+        watch(pid)?;
+    }
     writeln!(streams.out, "The JVM {pid} is traced. `lookback status {pid}` shows how it goes.")
         .map_err(stdout)?;
     if !settings.options.quiet {
         attached.notes.iter().for_each(|note| streams.note(note));
+    }
+    Ok(())
+}
+
+/// Waits until the agent lives and has looked at all classes that were there before it.
+fn watch(pid: u32) -> Result<()> {
+    let begun = Instant::now();
+    let ask = || -> Result<Option<Status>> {
+        match Client::find(pid).and_then(|client| client.status()) {
+            Ok(status) => Ok(Some(status)),
+            Err(gone @ (Error::NoProcess { .. } | Error::Died { .. })) => Err(gone),
+            Err(_) => Ok(None),
+        }
+    };
+    let mut status = ask()?;
+    while status.is_none() {
+        if begun.elapsed() > ALIVE {
+            return Err(Error::AgentSilent { pid, seconds: ALIVE.as_secs() });
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        status = ask()?;
+    }
+    let progress = Progress::count("classes loaded before");
+    let left = |s: &Option<Status>| s.as_ref().map_or(0, |s| s.classes_to_come);
+    let all = left(&status);
+    while left(&status) > 0 {
+        progress.at(all.saturating_sub(left(&status)), all);
+        std::thread::sleep(Duration::from_millis(50));
+        // A JVM that does not answer for a moment is still at it.
+        status = ask()?.or(status);
     }
     Ok(())
 }

@@ -34,8 +34,8 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
         if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
     };
     let rules = s.rules.iter().map(|(rule, n)| {
-        let times = if *n == 1 { "once".to_owned() } else { format!("{} times", count(*n)) };
-        format!("{}: fired {times}", printable(rule))
+        let calls = if *n == 1 { "slow call" } else { "slow calls" };
+        format!("{}: {} {calls}", printable(rule), count(*n))
     });
     let given = s.options.iter().filter(|o| !o.ends_with("(default)"));
     let or =

@@ -4,15 +4,20 @@ use super::report::refuse_empty;
 use crate::args::{ConvertArgs, Format};
 use crate::error::{Error, Result};
 use crate::incident;
-use crate::output::{self, Access, bytes};
+use crate::output::{self, Access, bytes, count};
 use crate::progress::Progress;
 use crate::verbs::Streams;
-use lookback_analysis::{Recording, Verdict, chrome_json, collapsed, embed, page_json, perfetto};
+use lookback_analysis::{
+    DEFAULT_SLICES, Recording, Trim, Verdict, chrome_json, collapsed, embed, page_json, perfetto,
+};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// The report page, waiting for its data.
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
+
+/// How many calls a trace has unless it is asked for more: what Perfetto opens within seconds, some 45 MB.
+const TRACE_SLICES: usize = 1_000_000;
 
 /// Converts an incident.
 pub(crate) fn run(args: &ConvertArgs, streams: &mut Streams<'_>) -> Result<()> {
@@ -29,12 +34,26 @@ pub(crate) fn run(args: &ConvertArgs, streams: &mut Streams<'_>) -> Result<()> {
     }
     let _spinner = Progress::spinner("writing");
     let (target, force) = (&args.output, args.force);
-    let size = match format {
-        Format::Html => page(&recording, &Verdict::of(&recording), args.slices, target, force)?,
-        Format::Pftrace => write(target, force, |out| perfetto(&recording, out))?,
-        Format::Json => write(target, force, |out| chrome_json(&recording, out))?,
-        Format::Collapsed => write(target, force, |out| collapsed(&recording, out))?,
+    let most = |default| match args.slices {
+        Some(0) => usize::MAX,
+        given => given.unwrap_or(default),
     };
+    let mut hidden = None;
+    let mut trim = |r: &Recording| {
+        let trim = Trim::new(r, most(TRACE_SLICES));
+        hidden = trim.hidden(r);
+        trim
+    };
+    let r = &recording;
+    let size = match format {
+        Format::Html => page(r, &Verdict::of(r), most(DEFAULT_SLICES), target, force)?,
+        Format::Pftrace => write(target, force, |out| perfetto(r, &trim(r), out))?,
+        Format::Json => write(target, force, |out| chrome_json(r, &trim(r), out))?,
+        Format::Collapsed => write(target, force, |out| collapsed(r, out))?,
+    };
+    if let Some((calls, why)) = hidden {
+        streams.note(&format!("{} calls left out, {why}; --slices 0 shows all that is kept", count(calls)));
+    }
     if !output::is_stdout(target) {
         let shown = crate::control::printable(&target.display().to_string());
         streams.note(&format!("{shown}  {}", bytes(size)));

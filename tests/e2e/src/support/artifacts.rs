@@ -40,9 +40,19 @@ pub(crate) fn jdk(version: u32) -> Option<&'static Jdk> {
     jdks().iter().find(|j| j.version == version)
 }
 
-/// The JDK that compiles the tests' programs: the newest.
+/// The JDK that compiles the tests' programs: the newest that has a compiler.
 fn newest() -> &'static Jdk {
-    jdks().iter().max_by_key(|j| j.version).expect("jdks() gives at least one")
+    let compilers = jdks().iter().filter(|j| j.tool("javac").exists());
+    compilers.max_by_key(|j| j.version).expect("one of the JDKs has a compiler")
+}
+
+/// A JDK that has virtual threads, when there is also a compiler for the programs that use them.
+pub(crate) fn jdk_with_virtual_threads() -> Option<&'static Jdk> {
+    if newest().version < 21 {
+        println!("left out: no JDK 21 or later has a compiler here");
+        return None;
+    }
+    jdks().iter().find(|j| j.version >= 21)
 }
 
 fn find_jdk(version: u32) -> Option<Jdk> {
@@ -62,7 +72,7 @@ fn version_of(home: &Path) -> Option<u32> {
     let release = std::fs::read_to_string(home.join("release")).ok()?;
     let line = release.lines().find(|l| l.starts_with("JAVA_VERSION="))?;
     let version = line.split('"').nth(1)?.split(['.', '-', '+']).next()?.parse().ok()?;
-    home.join("bin/javac").exists().then_some(version)
+    home.join("bin/java").exists().then_some(version)
 }
 
 /// The repository.
