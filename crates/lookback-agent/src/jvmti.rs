@@ -4,7 +4,7 @@
 //! specification (the numbers below are its function numbers). No well-kept crate binds it, and the
 //! functions needed are few. Each wrapper turns an error code into a [`JvmtiError`]; none panics.
 
-use jni_sys::{JNIEnv, jclass, jint, jlong, jmethodID, jobject};
+use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jmethodID, jobject};
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::fmt;
 use std::ptr::null_mut;
@@ -360,6 +360,12 @@ impl Jvmti {
     }
 
     /// Has the VM send the class file hook for classes that are loaded already.
+    /// Whether a class may be rewritten: no array, no primitive type, no hidden class.
+    pub(crate) fn is_modifiable(self, class: jclass) -> bool {
+        let mut modifiable: jboolean = 0;
+        call!(self, 45, class => jclass, &raw mut modifiable => *mut jboolean).is_ok() && modifiable != 0
+    }
+
     pub(crate) fn retransform(self, classes: &[jclass]) -> Result<()> {
         call!(self, 152, classes.len() as jint => jint, classes.as_ptr() => *const jclass)
     }

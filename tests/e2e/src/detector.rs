@@ -193,6 +193,20 @@ fn no_more_incidents_are_written_than_allowed() {
 }
 
 #[test]
+fn directories_for_incidents_are_made() {
+    let place = Place::new();
+    let out = place.file("not/there/yet");
+    let options = format!("slow=Commands$Slow.*:200ms,tail=20ms,out={}/", out.display());
+    let mut running = Java::new(&jdks()[0], &place, &["Commands"]).agent(&options).start();
+    running.until("ready");
+    running.ask("slow sleep 250", "did slow sleep 250");
+    running.error_line("[lookback] slow call");
+    let file = out.join(format!("lookback-{}-1.lkb", running.pid));
+    assert_eq!(fired(&Recorded::read(&file)).method, "Commands$Slow.sleep");
+    running.end().ok();
+}
+
+#[test]
 fn a_quick_call_makes_no_incident() {
     let place = Place::new();
     let mut running = commands(&jdks()[0], &place, "cooldown=0s");
