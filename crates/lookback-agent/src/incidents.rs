@@ -24,9 +24,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// How many ring's worth of records a slow call may add to its incident while it runs: an incident that
-/// nobody can open explains nothing.
-const MOST_RINGS: f64 = 3.0;
+/// How many bytes of records a slow call may add to its incident while it runs: an incident that nobody can open
+/// explains nothing. So many take ten seconds to decode, and packed from 60 to 400 MB.
+const MOST_FOLLOWED: u64 = 3 << 29;
 
 /// An incident that is being written.
 pub(crate) struct Collection<'a> {
@@ -37,10 +37,10 @@ pub(crate) struct Collection<'a> {
     force: bool,
     /// Where in the ring to go on.
     next: Position,
-    /// What one part of the ring held; kept for the next one.
+    /// What one block of the ring held; kept for the next one.
     framed: Vec<u8>,
-    /// Ring's worth of records saved since the first part.
-    followed: f64,
+    /// Bytes of records saved since the first part.
+    followed: u64,
     threads: Vec<Thread>,
     lost: BTreeMap<String, u64>,
 }
@@ -76,8 +76,8 @@ impl<'a> Collection<'a> {
             target,
             force,
             next: Position(0),
-            framed: Vec::with_capacity(agent.region.ring_bytes),
-            followed: 0.0,
+            framed: Vec::new(),
+            followed: 0,
             threads: stacks::take(agent, env, first),
             lost: BTreeMap::new(),
         };
@@ -85,19 +85,14 @@ impl<'a> Collection<'a> {
         Ok(c)
     }
 
-    /// How much of the ring has been filled since the last part.
-    fn filled_since(&self) -> f64 {
-        let end = self.agent.ring_end();
-        end.saturating_sub(self.next.0) as f64 / f64::from(self.agent.region.ring.geometry().blocks)
-    }
-
     /// Saves a further part when the ring has filled enough that waiting longer might lose something.
     pub(crate) fn follow(&mut self) -> io::Result<()> {
-        let filled = self.filled_since();
-        if filled <= 0.25 || self.followed > MOST_RINGS {
+        let g = self.agent.region.ring.geometry();
+        let filled = self.agent.ring_end().saturating_sub(self.next.0);
+        if filled <= u64::from(g.blocks / 4) || self.followed > MOST_FOLLOWED {
             return Ok(());
         }
-        self.followed += filled.min(1.0);
+        self.followed += filled.min(u64::from(g.blocks)) * u64::from(g.block_size);
         self.save_ring()
     }
 
@@ -105,22 +100,31 @@ impl<'a> Collection<'a> {
         let ring = &self.agent.region.ring;
         let (from, mut lost) = (self.next, BTreeMap::new());
         let first_part = from.0 == 0;
-        // First into memory, then packed: packing is slower than a busy program fills the ring.
-        self.framed.clear();
+        let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("the file is finished"))?;
         let framed = &mut self.framed;
-        let end = ring.snapshot(from, &mut |block| {
-            for e in block.entries() {
-                frame(e.kind, &[e.payload], framed);
-            }
-        });
+        let mut end = None;
+        // Packed as it is read: that goes faster than a thread fills the ring, so the reader stays ahead of it.
+        let save = |out: &mut dyn Write| {
+            let mut written = Ok(());
+            end = Some(ring.snapshot(from, &mut |block| {
+                framed.clear();
+                for e in block.entries() {
+                    frame(e.kind, &[e.payload], framed);
+                }
+                if written.is_ok() {
+                    written = out.write_all(framed);
+                }
+            }));
+            written
+        };
+        writer.ring(save).map_err(io::Error::other)?;
+        let Some(end) = end else { return Ok(()) };
         // Of a first part, what is older than the ring is no loss; of the later ones it is.
         if !first_part {
             lost.insert("blocks overwritten before they were saved".to_owned(), end.lost.overwritten);
         }
         lost.insert("blocks skipped, their writer was stalled".to_owned(), end.lost.skipped);
         lost.insert("blocks being written when they were read".to_owned(), end.lost.busy);
-        let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("the file is finished"))?;
-        writer.ring(|out| out.write_all(&self.framed)).map_err(io::Error::other)?;
         self.next = end.next;
         for (cause, n) in lost.into_iter().filter(|(_, n)| *n > 0) {
             *self.lost.entry(cause).or_default() += n;
