@@ -91,7 +91,7 @@ demo: setup-build ## Build, record a web shop, find out why it was slow: demo-ou
 screenshot: ## Make docs/report.png from the demo's report
 	@scripts/screenshot.sh
 
-.PHONY: bench-tracepoint bench-workloads bench-startup bench-ring bench-smoke
+.PHONY: bench-tracepoint bench-workloads bench-startup bench-ring bench-replay bench-smoke
 bench-tracepoint: build ## Cost of a trace point
 	@$(WITH) bench/tracepoint.sh
 bench-workloads: build ## Cost for whole programs
@@ -99,7 +99,9 @@ bench-workloads: build ## Cost for whole programs
 bench-startup: build ## Cost at start-up
 	@$(WITH) bench/startup.sh
 bench-ring: ## Cost of the ring
-	@$(WITH) cargo bench -p lookback-ring
+	@$(WITH) cargo bench -p lookback-ring --bench ring
+bench-replay: ## What the ring and others keep of real traces
+	@$(WITH) cargo bench -p lookback-ring --bench replay
 bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
 	@for bench in tracepoint workloads startup; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 
