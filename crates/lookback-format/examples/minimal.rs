@@ -130,6 +130,7 @@ fn region() -> (Vec<u8>, Vec<Note>) {
     note(128, 8, "ratio and next position");
     note(4096, 8, "core 0: ratio and position");
     note(8192, 8, "metadata block 0: Allocated");
+    note(8192 + 8, 8, "Managed: data block 1");
     note(8192 + 64, 8, "Confirmed: the same, so all is written");
     // A is 1 and N is 2: position 1 is the first one, and lies in data block 1.
     let block = 12_288 + 4096;

@@ -137,7 +137,7 @@ impl Ring {
             }
             if seen.pos < shape.block_size {
                 // Steps 2 and 3: close the lagging block; if that did not finish it, skip.
-                if self.close(m, seen.round, shape.ratio_of(word)) {
+                if self.close(m, seen.round) {
                     self.count(Counter::ClosedBlocks, 1);
                 }
                 // Relaxed: only whether to start again, which loads with Acquire.
@@ -161,8 +161,10 @@ impl Ring {
                 break;
             }
         }
-        // Step 5: the block header. The BLOCK_HEADER bytes that only we confirm hold the block.
+        // Step 5: which block, and its header. What only we confirm holds the block.
         let block = shape.block_of(m, round, shape.ratio_of(word));
+        // Relaxed: published by the exchange of Allocated.
+        self.managed(m).store(block.0, Ordering::Relaxed);
         if let Some(head) = self.data(block, 0, BLOCK_HEADER).first() {
             // Relaxed: published by the exchange of Allocated or by the confirmation below. No fence
             // before it, as before other data: a reader that copied the new position sees it again
@@ -189,11 +191,16 @@ impl Ring {
                 Err(now) => bits = now,
             }
         };
-        // Step 7: unlock. Also when it was closed meanwhile: the closer has left this part to us.
-        if opened || !self.mutated(Mutant::HeaderConfirmedByCloser) {
+        // Step 7: unlock. When it was closed meanwhile, the closer has left all of it to us.
+        if opened {
+            self.confirm(m, BLOCK_HEADER);
+            return Take::Taken;
+        }
+        if !self.mutated(Mutant::ConfirmedByCloser) {
+            self.fill(m, round, block, BLOCK_HEADER);
             self.confirm(m, BLOCK_HEADER);
         }
-        if opened { Take::Taken } else { Take::Overtaken }
+        Take::Overtaken
     }
 
     /// Closes the rest of the block `word` names, if that is still the metadata block's current one.
@@ -201,17 +208,17 @@ impl Ring {
         let (m, round) = (self.shape.metadata_of(word.position()), self.shape.round_of(word.position()));
         // Relaxed: the exchange in `close` decides. A block not yet opened is none of ours.
         if self.shape.unpack(self.allocated(m).load(Ordering::Relaxed)).round == round {
-            self.close(m, round, self.shape.ratio_of(word));
+            self.close(m, round);
         }
     }
 
     /// Reserves all that is left of the metadata block's block in `round` and makes it filler. When
-    /// the block is only being prepared (step 4 done, 6 not), that is all but its header, which its
-    /// preparer confirms: so the block cannot be reused under its late store. Returns
-    /// whether there was anything to close.
+    /// the block is only being prepared (step 4 done, 6 not), all of it is left to its preparer, who
+    /// alone knows which block it is: so it cannot be reused under a late store. Returns whether
+    /// there was anything to close.
     ///
     /// `round` was read from Confirmed or Allocated, so Confirmed has reached it.
-    fn close(&self, m: MetadataIndex, round: Round, ratio: u64) -> bool {
+    fn close(&self, m: MetadataIndex, round: Round) -> bool {
         let shape = &self.shape;
         let allocated = self.allocated(m);
         // Relaxed: the exchange decides.
@@ -221,36 +228,26 @@ impl Ring {
             if seen.round > round || (seen.round == round && seen.pos >= shape.block_size) {
                 return false;
             }
-            let fresh = seen.round < round;
-            let from = match fresh {
-                true if self.mutated(Mutant::HeaderConfirmedByCloser) => 0,
-                true => BLOCK_HEADER,
-                false => seen.pos,
-            };
             // ORDERING: Acquire; as the addition in `try_reserve`: our filler comes after the
-            // stores of the block's earlier users. If the block is only being prepared, the
-            // caller's Acquire of Confirmed has seen to that.
+            // stores of the block's earlier users.
             match allocated.compare_exchange_weak(
                 bits,
                 shape.pack(round, shape.block_size),
                 Ordering::Acquire,
                 Ordering::Relaxed,
             ) {
+                Ok(_) if seen.round == round => {
+                    self.fill(m, round, self.managed_block(m), seen.pos);
+                    return true;
+                }
                 Ok(_) => {
-                    self.fill_closed(m, round, ratio, from);
+                    if self.mutated(Mutant::ConfirmedByCloser) {
+                        self.confirm(m, shape.block_size);
+                    }
                     return true;
                 }
                 Err(now) => bits = now,
             }
-        }
-    }
-
-    fn fill_closed(&self, m: MetadataIndex, round: Round, ratio: u64, from: u64) {
-        let block = self.shape.block_of(m, round, ratio);
-        match from {
-            // Only the mutant: the filler may not lie on the header.
-            0 => self.confirm(m, self.shape.block_size),
-            _ => self.fill(m, round, block, from),
         }
     }
 

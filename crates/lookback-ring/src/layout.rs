@@ -20,8 +20,10 @@ mod size {
     pub(crate) const HEADER: u64 = 4096;
     /// A line of its own for each core.
     pub(crate) const CORE: u64 = 64;
-    /// Allocated and Confirmed, each on a line of its own.
+    /// Allocated and Managed on one line, Confirmed on one of its own.
     pub(crate) const METADATA: u64 = 128;
+    /// Offset of Managed within a metadata block.
+    pub(crate) const MANAGED: u64 = 8;
     /// Offset of Confirmed within a metadata block.
     pub(crate) const CONFIRMED: u64 = 64;
     /// The three arrays begin at multiples of this.
@@ -34,8 +36,9 @@ mod size {
 mod size {
     pub(crate) const HEADER: u64 = 160;
     pub(crate) const CORE: u64 = 8;
-    pub(crate) const METADATA: u64 = 16;
-    pub(crate) const CONFIRMED: u64 = 8;
+    pub(crate) const METADATA: u64 = 24;
+    pub(crate) const MANAGED: u64 = 8;
+    pub(crate) const CONFIRMED: u64 = 16;
     pub(crate) const ALIGN: u64 = 8;
     pub(crate) const BLOCK_MIN: u32 = 32;
     pub(crate) const GLOBAL: u64 = 64;
@@ -184,6 +187,12 @@ pub(crate) struct Shape {
     block_bits: u32,
     pos_bits: u32,
     active_bits: u32,
+    /// A - 1.
+    active_mask: u64,
+    /// Bits of Pos in Allocated and Confirmed.
+    pos_mask: u64,
+    /// N.
+    blocks: u64,
     /// N / A.
     pub(crate) ratio: u64,
     pub(crate) cores: usize,
@@ -215,6 +224,9 @@ impl Shape {
             block_bits,
             pos_bits,
             active_bits,
+            active_mask: u64::from(g.active) - 1,
+            pos_mask: (1 << pos_bits) - 1,
+            blocks: u64::from(g.blocks),
             ratio: u64::from(g.blocks / g.active),
             cores: g.cores as usize,
             metadata_at: g.metadata_offset(),
@@ -224,16 +236,17 @@ impl Shape {
     }
 
     pub(crate) fn active(&self) -> u64 {
-        1 << self.active_bits
+        self.active_mask + 1
     }
 
+    #[inline]
     pub(crate) fn blocks(&self) -> u64 {
-        self.ratio << self.active_bits
+        self.blocks
     }
 
     #[inline]
     pub(crate) fn metadata_of(&self, position: u64) -> MetadataIndex {
-        MetadataIndex(position & (self.active() - 1))
+        MetadataIndex(position & self.active_mask)
     }
 
     #[inline]
@@ -262,7 +275,7 @@ impl Shape {
 
     #[inline]
     pub(crate) fn unpack(&self, word: u64) -> RoundPos {
-        RoundPos { round: Round(word >> self.pos_bits), pos: word & ((1 << self.pos_bits) - 1) }
+        RoundPos { round: Round(word >> self.pos_bits), pos: word & self.pos_mask }
     }
 
     /// Pos as far as it means bytes of the block: it overshoots when writers add to a full block.
@@ -281,6 +294,17 @@ impl Shape {
     #[inline]
     pub(crate) fn allocated_word(&self, m: MetadataIndex) -> usize {
         ((self.metadata_at + m.0 * size::METADATA) / 8) as usize
+    }
+
+    #[inline]
+    pub(crate) fn managed_word(&self, m: MetadataIndex) -> usize {
+        ((self.metadata_at + m.0 * size::METADATA + size::MANAGED) / 8) as usize
+    }
+
+    /// The data block that a word of the area names, or some data block when it names none.
+    #[inline]
+    pub(crate) fn block_named(&self, word: u64) -> BlockIndex {
+        BlockIndex(if word < self.blocks() { word } else { 0 })
     }
 
     #[inline]

@@ -12,8 +12,8 @@
 //!
 //! # Glossary
 //! - *Position*: a block's number in the global sequence, from A upwards.
-//! - *Metadata block*: two words, Allocated and Confirmed, for position mod A. There are A of them,
-//!   so at most A blocks can be written at a time.
+//! - *Metadata block*: three words, Allocated, Managed and Confirmed, for position mod A. There are A
+//!   of them, so at most A blocks can be written at a time.
 //! - *Round* (Rnd): position / A. *Ratio*: N / A.
 //! - *Data block* of a position: (round mod ratio) x A + position mod A, that is, position mod N.
 //! - *Entry*: one event: a header word, the payload, zeros up to a multiple of 8.
@@ -45,6 +45,7 @@
 //! | 4096 + 64 c | core c's `ratio_and_pos` (8 bytes used) |
 //! | M = 4096 + 64 C, rounded up to 4096 | metadata blocks |
 //! | M + 128 m | Allocated of metadata block m |
+//! | M + 128 m + 8 | Managed: the data block that metadata block m manages in its round |
 //! | M + 128 m + 64 | Confirmed of metadata block m |
 //! | D = M + 128 A, rounded up to 4096 | data blocks |
 //! | D + B b | data block b: its position (0: never used), then entries |
@@ -63,9 +64,9 @@
 //! ```text
 //!  Confirmed (r', B)        full, in some round r' < r; Allocated (r', >= B)
 //!      |  taker: exchange Confirmed -> (r, 0)                   [locked]
-//!      |  taker: store the position in the data block
+//!      |  taker: store Managed, and the position in the data block
 //!      |  taker: exchange Allocated -> (r, 8)                   [open] ----+
-//!      |      fails if a closer was faster                                 | closer: exchange
+//!      |      fails if a closer was faster: then all of it is filler       | closer: exchange
 //!      |  taker: Confirmed += 8                                            | Allocated -> (r, B),
 //!      |  writers: Allocated += size, write, Confirmed += size             | write filler,
 //!      |  closer (no room left, or a lap later): as on the right ----------+ Confirmed += rest
@@ -79,7 +80,7 @@
 //! - I1: Allocated and Confirmed never decrease. Every change of Confirmed is a read-modify-write.
 //! - I2: in a round each byte of the block is reserved once: the header by the taker, the rest by
 //!   additions to Allocated or by one closer. A closer that came before Allocated was opened leaves
-//!   the header to the taker.
+//!   all of it to the taker.
 //! - I3: whoever has reserved bytes has not confirmed them; Confirmed is therefore not full, and the
 //!   block keeps its round. An addition to Allocated can land in a later round than the writer looked
 //!   at: the round it returns is the one whose block the space is in.

@@ -15,8 +15,8 @@ pub enum Mutant {
     NotSkipped,
     /// "The previous round is done" is `== round - 1` instead of `< round`.
     PreviousRoundExact,
-    /// The one who closes a block also confirms the block header of the one preparing it.
-    HeaderConfirmedByCloser,
+    /// The one who closes a block that is being prepared confirms it in place of the one preparing it.
+    ConfirmedByCloser,
     /// Confirmation is Relaxed instead of Release.
     ConfirmRelaxed,
     /// The reader does not look again after the copy.

@@ -27,16 +27,6 @@ pub struct Reservation {
     pub(crate) size: u64,
 }
 
-/// What became of an addition to Allocated.
-enum Added {
-    /// The space is where it was looked for.
-    Here(Reservation),
-    /// The metadata block had moved on; this is what was found there.
-    Elsewhere(MetadataIndex, RoundPos),
-    /// It was not made: no room, or a newer round already.
-    Nothing,
-}
-
 impl Ring {
     /// Records one event whose payload is `parts`, joined, on the current core's block.
     ///
@@ -65,32 +55,28 @@ impl Ring {
         let size = entry_size(length as u64);
         // Relaxed: the word only says where to look; the metadata word says what is there.
         let word = RatioPos(self.core(core).load(Ordering::Relaxed));
-        match self.look_and_add(word, size) {
-            Added::Here(reservation) => self.commit(&reservation, kind, length, parts),
+        match self.try_reserve(word, size) {
+            Some(reservation) => self.commit(&reservation, kind, length, parts),
             // The event is finished out of line, so that nothing of the fast path has to be
             // kept in memory for it.
-            added => self.write_slowly(core, word, size, added, kind, length, parts)?,
+            None => self.write_slowly(core, word, kind, length, parts)?,
         }
         Ok(())
     }
 
     #[cold]
     #[inline(never)]
-    #[allow(clippy::too_many_arguments, reason = "the fast path's variables, as they are")]
     fn write_slowly(
         &self,
         core: usize,
         word: RatioPos,
-        size: u64,
-        added: Added,
         kind: u16,
         length: usize,
         parts: &[&[u8]],
     ) -> Result<(), Dropped> {
-        let reservation = match self.settle(added, size) {
-            Some(reservation) => reservation,
-            None => self.reserve_slowly(core, word, size).map_err(|cause| self.drop_event(cause, length))?,
-        };
+        let size = entry_size(length as u64);
+        let reservation =
+            self.reserve_slowly(core, word, size).map_err(|cause| self.drop_event(cause, length))?;
         self.commit(&reservation, kind, length, parts);
         Ok(())
     }
@@ -110,68 +96,51 @@ impl Ring {
 
     /// Allocates `size` bytes in the block that `word` names, if it is current and has room, or
     /// wherever the addition lands.
-    pub(crate) fn try_reserve(&self, word: RatioPos, size: u64) -> Option<Reservation> {
-        self.settle(self.look_and_add(word, size), size)
-    }
-
     #[inline]
-    fn look_and_add(&self, word: RatioPos, size: u64) -> Added {
+    pub(crate) fn try_reserve(&self, word: RatioPos, size: u64) -> Option<Reservation> {
         let shape = &self.shape;
         let position = word.position();
         let (metadata, round) = (shape.metadata_of(position), shape.round_of(position));
-        // Before the addition: the division overlaps the wait for the metadata's line.
-        let block = shape.block_of(metadata, round, shape.ratio_of(word));
         let allocated = self.allocated(metadata);
         // Relaxed: a look that keeps Pos from overshooting without bound; the addition decides.
         let seen = shape.unpack(allocated.load(Ordering::Relaxed));
         if seen.round != round || seen.pos + size > shape.block_size {
-            return Added::Nothing;
+            return None;
         }
         // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`, by which the
         // block's new user has come after all its earlier users (I4). Without it this thread's
         // stores could be ordered before theirs.
         let got = shape.unpack(allocated.fetch_add(size, Ordering::Acquire));
-        if got.pos + size <= shape.block_size && (got.round == round || self.mutated(Mutant::LandingIgnored))
-        {
-            return Added::Here(Reservation { metadata, round, block, offset: got.pos, size });
+        if got.pos + size > shape.block_size {
+            self.leave_rest(metadata, got);
+            return None;
         }
-        Added::Elsewhere(metadata, got)
+        // The addition may have landed in a later round than was looked at, which the paper does not
+        // mention: the space is as legitimately reserved there as any other.
+        let round = if self.mutated(Mutant::LandingIgnored) { round } else { got.round };
+        if got.round != seen.round && self.mutated(Mutant::LandingAbandoned) {
+            return None;
+        }
+        let block = self.managed_block(metadata);
+        Some(Reservation { metadata, round, block, offset: got.pos, size })
     }
 
-    fn settle(&self, added: Added, size: u64) -> Option<Reservation> {
-        match added {
-            Added::Here(reservation) => Some(reservation),
-            Added::Elsewhere(metadata, got) => self.landed_elsewhere(metadata, got.round, got.pos, size),
-            Added::Nothing => None,
-        }
+    /// The data block of a metadata block in which the caller holds space.
+    #[inline]
+    pub(crate) fn managed_block(&self, m: MetadataIndex) -> BlockIndex {
+        // Relaxed: stored before Allocated was opened for this round, and not changed while the caller
+        // holds space in it (I3).
+        self.shape.block_named(self.managed(m).load(Ordering::Relaxed))
     }
 
-    /// The addition to Allocated met less room than the look had seen, or a newer round of the
-    /// metadata block (the paper does not mention it). In the latter case the space is as
-    /// legitimately reserved as any other, in the block of that round.
+    /// An addition met less room than the look had seen: what was left, if anything, is reserved, but
+    /// too small. Makes it filler.
     #[cold]
     #[inline(never)]
-    fn landed_elsewhere(
-        &self,
-        metadata: MetadataIndex,
-        round: Round,
-        pos: u64,
-        size: u64,
-    ) -> Option<Reservation> {
-        // Relaxed: the ratio does not change.
-        let ratio = self.shape.ratio_of(RatioPos(self.global().load(Ordering::Relaxed)));
-        let block = self.shape.block_of(metadata, round, ratio);
-        if pos + size <= self.shape.block_size {
-            if self.mutated(Mutant::LandingAbandoned) {
-                return None;
-            }
-            return Some(Reservation { metadata, round, block, offset: pos, size });
+    fn leave_rest(&self, metadata: MetadataIndex, got: RoundPos) {
+        if got.pos < self.shape.block_size {
+            self.fill(metadata, got.round, self.managed_block(metadata), got.pos);
         }
-        if pos < self.shape.block_size {
-            // The rest of the block is ours, but too small: make it filler.
-            self.fill(metadata, round, block, pos);
-        }
-        None
     }
 
     /// Writes the entry and confirms it.

@@ -174,6 +174,7 @@ impl Ring {
         for m in (0..shape.active()).map(MetadataIndex) {
             // Round 0 is in the upper bits, as zero.
             set(shape.allocated_word(m), shape.block_size);
+            set(shape.managed_word(m), m.0);
             set(shape.confirmed_word(m), shape.block_size);
         }
         // ORDERING: Release; pairs with the Acquire in `open`.
@@ -214,6 +215,11 @@ impl Ring {
     #[inline]
     pub(crate) fn allocated(&self, m: MetadataIndex) -> &AtomicU64 {
         self.word(self.shape.allocated_word(m))
+    }
+
+    #[inline]
+    pub(crate) fn managed(&self, m: MetadataIndex) -> &AtomicU64 {
+        self.word(self.shape.managed_word(m))
     }
 
     #[inline]

@@ -197,5 +197,5 @@ fn closed_while_being_prepared(mutant: Mutant) {
 
 #[test]
 fn a_block_closed_while_being_prepared_is_not_written_late() {
-    check("closed while prepared", 1, &[Mutant::HeaderConfirmedByCloser], closed_while_being_prepared);
+    check("closed while prepared", 1, &[Mutant::ConfirmedByCloser], closed_while_being_prepared);
 }

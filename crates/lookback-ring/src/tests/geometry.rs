@@ -116,6 +116,7 @@ fn the_layout_is_as_documented() {
     // Metadata block 0 in round 1: 8 bytes of header, 8 + 11 bytes of entry, rounded up.
     assert_eq!([word(bytes, 8192), word(bytes, 8192 + 64)], [(1 << 24) | 32; 2]);
     // Position 4 is in data block 4.
+    assert_eq!(word(bytes, 8192 + 8), 4);
     let block = &bytes[12288 + 4 * 4096..];
     assert_eq!(word(block, 0), 4);
     assert_eq!(word(block, 8), (1 << 38) | (2 << 36) | (11 << 16) | 0x1234);
