@@ -81,9 +81,10 @@ impl Detector {
         Detector { rules: rules.to_vec(), found, bar: AtomicU64::new(ALLOWED), queue: ArrayQueue::new(64) }
     }
 
-    /// How slow a call is that fell under `rule`; 0 for a rule that is none.
+    /// How slow a call is that fell under `rule`; 0 for a rule that is none. Rounded up, so that it is more than
+    /// [`ALLOWED`] whenever the call took longer than the threshold.
     fn severity(&self, rule: usize, took: Nanos) -> u64 {
-        self.rules.get(rule).map_or(0, |r| took.0.saturating_mul(ALLOWED) / r.threshold.max(1))
+        self.rules.get(rule).map_or(0, |r| took.0.saturating_mul(ALLOWED).div_ceil(r.threshold.max(1)))
     }
 
     /// Whether a call of this severity is to be reported now.
