@@ -1,7 +1,7 @@
 """What the benchmarks share: where things are, how a program is run, how figures are kept and printed.
 
 The constraint that shaped it: machines are shared and noisy, so every benchmark runs its variants in turn
-(A B C A B C ...) and prints ratios or differences of medians, never a lone absolute time. It must not hide a
+(A B C A B C ...) and prints ratios or differences of their figures, never a lone absolute time. It must not hide a
 run: every raw line goes into bench/runs, with what the machine and the JDK were.
 """
 
@@ -88,12 +88,9 @@ def median(values):
     return statistics.median(values)
 
 
-def lower_quartile(values):
-    return statistics.quantiles(values, n=4, method="inclusive")[0] if len(values) > 1 else values[0]
-
-
-def upper_quartile(values):
-    return statistics.quantiles(values, n=4, method="inclusive")[2] if len(values) > 1 else values[0]
+def quartile(values, which):
+    """The lower quartile for 1, the upper for 3."""
+    return statistics.quantiles(values, n=4, method="inclusive")[which - 1] if len(values) > 1 else values[0]
 
 
 def option(name, default):

@@ -14,7 +14,7 @@ variant's the lower quartile of its JVMs. "busy" is the same by the upper quarti
 import re
 import sys
 
-from common import JARS, Run, java, jdks, lower_quartile, option, upper_quartile
+from common import JARS, Run, java, jdks, option, quartile
 
 TRACE = "trace=dev.lookback.workloads.tracepoint.Listing1,trivial=0,waits=off,quiet=on"
 PHYSICAL = [
@@ -43,9 +43,10 @@ def main():
             for mode, values in calls.items():
                 run.note(f"raw {jdk}{shape} work 0 {mode} ns a call: " + " ".join(f"{v:.4f}" for v in values))
             for mode in ("on", "off"):
-                for name, of in ((mode, lower_quartile), (f"{mode}.busy", upper_quartile)):
-                    run.result(f"tracepoint.{name}{shape}.{jdk}", (of(calls[mode]) - of(calls["bare"])) / 2, "ns")
-        base = lower_quartile(calls["bare"])
+                for name, which in ((mode, 1), (f"{mode}.busy", 3)):
+                    added = quartile(calls[mode], which) - quartile(calls["bare"], which)
+                    run.result(f"tracepoint.{name}{shape}.{jdk}", added / 2, "ns")
+        base = quartile(calls["bare"], 1)
         nano = [call_ns(executable, [], None, 0, "nanotime") for _ in range(1 if smoke else 3)]
         run.note(f"raw {jdk} work 0 nanotime ns a call: " + " ".join(f"{v:.4f}" for v in nano))
         run.result(f"tracepoint.nanotime.{jdk}", (min(nano) - base) / 2, "ns")

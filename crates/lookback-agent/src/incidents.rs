@@ -16,7 +16,7 @@ use lookback_format::incident::{Manifest, Thread, Trigger, VERSION, Writer};
 use lookback_format::region::{LOSS_CAUSES, header};
 use lookback_format::symbol::Log;
 use lookback_format::{Nanos, ThreadKey};
-use lookback_ring::Position;
+use lookback_ring::{Position, SnapshotEnd};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -37,8 +37,6 @@ pub(crate) struct Collection<'a> {
     force: bool,
     /// Where in the ring to go on.
     next: Position,
-    /// What one block of the ring held; kept for the next one.
-    framed: Vec<u8>,
     /// Bytes of records saved since the first part.
     followed: u64,
     threads: Vec<Thread>,
@@ -76,7 +74,6 @@ impl<'a> Collection<'a> {
             target,
             force,
             next: Position(0),
-            framed: Vec::new(),
             followed: 0,
             threads: stacks::take(agent, env, first),
             lost: BTreeMap::new(),
@@ -101,24 +98,22 @@ impl<'a> Collection<'a> {
         let (from, mut lost) = (self.next, BTreeMap::new());
         let first_part = from.0 == 0;
         let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("the file is finished"))?;
-        let framed = &mut self.framed;
-        let mut end = None;
+        let (mut framed, mut end) = (Vec::new(), SnapshotEnd::default());
         // Packed as it is read: that goes faster than a thread fills the ring, so the reader stays ahead of it.
         let save = |out: &mut dyn Write| {
             let mut written = Ok(());
-            end = Some(ring.snapshot(from, &mut |block| {
+            end = ring.snapshot(from, &mut |block| {
                 framed.clear();
                 for e in block.entries() {
-                    frame(e.kind, &[e.payload], framed);
+                    frame(e.kind, &[e.payload], &mut framed);
                 }
                 if written.is_ok() {
-                    written = out.write_all(framed);
+                    written = out.write_all(&framed);
                 }
-            }));
+            });
             written
         };
         writer.ring(save).map_err(io::Error::other)?;
-        let Some(end) = end else { return Ok(()) };
         // Of a first part, what is older than the ring is no loss; of the later ones it is.
         if !first_part {
             lost.insert("blocks overwritten before they were saved".to_owned(), end.lost.overwritten);

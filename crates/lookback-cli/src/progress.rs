@@ -23,15 +23,17 @@ impl Progress {
 
     /// Work on so many bytes.
     pub(crate) fn bytes(message: &str) -> Progress {
-        let style = ProgressStyle::with_template("{msg} [{bar:30}] {bytes}/{total_bytes}");
-        let bar = ProgressBar::with_draw_target(Some(0), target()).with_message(message.to_owned());
-        Progress(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+        Progress::bar(message, "{msg} [{bar:30}] {bytes}/{total_bytes}")
     }
 
     /// Work on so many things.
     pub(crate) fn count(things: &str) -> Progress {
-        let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}");
-        let bar = ProgressBar::with_draw_target(Some(0), target()).with_message(things.to_owned());
+        Progress::bar(things, "{msg} [{bar:30}] {pos}/{len}")
+    }
+
+    fn bar(message: &str, template: &str) -> Progress {
+        let style = ProgressStyle::with_template(template);
+        let bar = ProgressBar::with_draw_target(Some(0), target()).with_message(message.to_owned());
         Progress(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
 

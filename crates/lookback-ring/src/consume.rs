@@ -98,8 +98,7 @@ impl Ring {
     }
 
     fn collect(&self, from: Position, mode: Unconfirmed, out: &mut dyn FnMut(Block<'_>)) -> SnapshotEnd {
-        // Relaxed: only where to look; each block is guarded by its metadata.
-        let end = RatioPos(self.global().load(Ordering::Relaxed)).position();
+        let end = self.end().0;
         let first = from.0.max(self.shape.active());
         let window = first.max(end.saturating_sub(self.shape.blocks()));
         let mut result = SnapshotEnd { next: Position(end.max(from.0)), ..SnapshotEnd::default() };

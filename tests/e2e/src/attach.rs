@@ -24,6 +24,11 @@ fn status(place: &Place, running: &Running) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.out))
 }
 
+/// How many threads are traced.
+fn threads(place: &Place, running: &Running) -> u64 {
+    status(place, running)["threads"].as_u64().expect("a number")
+}
+
 /// How often a thread called these methods, one after the other, at the end of its records.
 fn entries(recorded: &Recorded, thread: &str, method: &str) -> usize {
     let track = recorded.thread(thread);
@@ -102,17 +107,17 @@ fn threads_that_end_while_tracing_is_off_leave_nothing_behind() {
         let place = Place::new();
         let mut running = attached(jdk, &place, &[]);
         let pid = running.pid.to_string();
-        let before = status(&place, &running)["threads"].as_u64().expect("a number");
+        let before = threads(&place, &running);
         running.ask("hold held 60", "did hold held 60");
         // A thread that was started begins when the machine lets it: each look takes a few milliseconds.
-        let mut looks = (0..500).map(|_| status(&place, &running)["threads"].as_u64().expect("a number"));
+        let mut looks = (0..500).map(|_| threads(&place, &running));
         let with = looks.find(|n| *n >= before + 60);
         assert!(with.is_some(), "JDK {}: the threads are not traced", jdk.version);
         place.lookback(&["stop", &pid]).ok();
         running.ask("release", "did release");
         place.lookback(&["start", &pid]).ok();
         running.ask("work 10", "did work 10");
-        let without = status(&place, &running)["threads"].as_u64().expect("a number");
+        let without = threads(&place, &running);
         assert!(without <= before + 1, "JDK {}: {before} threads, then {without}", jdk.version);
         running.end().ok();
     }
@@ -154,7 +159,7 @@ fn very_many_threads_come_and_go_while_the_agent_looks_at_them() {
     for jdk in jdks() {
         let place = Place::new();
         let mut running = attached(jdk, &place, &[]);
-        let before = status(&place, &running)["threads"].as_u64().expect("a number");
+        let before = threads(&place, &running);
         running.say("threads churn 4000");
         // Each `start` makes the agent look through all threads, while they begin and end.
         let (done, pid) = (AtomicBool::new(false), running.pid.to_string());
@@ -172,7 +177,7 @@ fn very_many_threads_come_and_go_while_the_agent_looks_at_them() {
             done.store(true, Ordering::Relaxed);
             looker.join().expect("every look is answered")
         });
-        let after = status(&place, &running)["threads"].as_u64().expect("a number");
+        let after = threads(&place, &running);
         println!(
             "JDK {}: 4000 threads, {looks} looks, {before} traced before and {after} after",
             jdk.version
