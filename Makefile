@@ -101,7 +101,7 @@ bench-startup: build ## Cost at start-up
 bench-ring: ## Cost of the ring
 	@$(WITH) cargo bench -p lookback-ring --bench ring
 bench-replay: ## What the ring and others keep of real traces
-	@$(WITH) cargo bench -p lookback-ring --bench replay
+	@$(WITH) cargo bench -p lookback-ring --features stalls --bench replay
 bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
 	@for bench in tracepoint workloads startup; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 

@@ -12,10 +12,64 @@ use crate::atomics::{AtomicU64, Ordering::Relaxed};
 #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
 use crate::copy_x86_64::store_steps;
 
+/// What can be written as an event's payload.
+pub(crate) trait Payload: Copy {
+    /// Its length in bytes.
+    fn length(self) -> usize;
+    /// Stores it into `words`; the last word is padded with zeros. What does not fit is not written.
+    fn store(self, words: &[AtomicU64]);
+}
+
+impl<const N: usize> Payload for [u64; N] {
+    #[inline(always)]
+    fn length(self) -> usize {
+        8 * N
+    }
+
+    #[inline(always)]
+    fn store(self, words: &[AtomicU64]) {
+        for (to, value) in words.iter().zip(self) {
+            to.store(value.to_le(), Relaxed);
+        }
+    }
+}
+
+/// Words in registers, then bytes in memory.
+impl<const N: usize> Payload for ([u64; N], &[u8]) {
+    #[inline(always)]
+    fn length(self) -> usize {
+        (8 * N).saturating_add(self.1.len())
+    }
+
+    #[inline(always)]
+    fn store(self, words: &[AtomicU64]) {
+        let (head, tail) = words.split_at_checked(N).unwrap_or((words, &[]));
+        self.0.store(head);
+        let whole = store_whole(tail, self.1);
+        let rest = &self.1[self.1.len() & !7..];
+        if !rest.is_empty() {
+            store(tail, whole, load_short(rest));
+        }
+    }
+}
+
+/// Parts that are joined.
+impl Payload for &[&[u8]] {
+    #[inline]
+    fn length(self) -> usize {
+        self.iter().fold(0, |sum, part| sum.saturating_add(part.len()))
+    }
+
+    #[inline]
+    fn store(self, words: &[AtomicU64]) {
+        store_parts(words, self);
+    }
+}
+
 /// Stores `parts`, joined, into `words`; the last word is padded with zeros.
 /// `words` must have room for all of them; what does not fit is not written.
 #[inline]
-pub(crate) fn store_parts(words: &[AtomicU64], parts: &[&[u8]]) {
+fn store_parts(words: &[AtomicU64], parts: &[&[u8]]) {
     let mut at = 0;
     // Bytes of the word not yet complete, and how many.
     let (mut carry, mut held) = (0u64, 0usize);
@@ -48,10 +102,21 @@ fn store(words: &[AtomicU64], at: usize, value: u64) {
     }
 }
 
-/// Up to 8 bytes as the low bytes of a word.
+/// Up to 8 bytes as the low bytes of a word: loads that overlap instead of a loop.
 #[inline]
 fn load_short(bytes: &[u8]) -> u64 {
-    bytes.iter().take(8).rev().fold(0, |word, &byte| (word << 8) | u64::from(byte))
+    let half = |from: &[u8]| from.first_chunk().map_or(0, |four| u64::from(u32::from_le_bytes(*four)));
+    match *bytes {
+        [] => 0,
+        [first, .., last] if bytes.len() < 4 => {
+            let middle = bytes.len() / 2;
+            u64::from(first)
+                | u64::from(bytes[middle]) << (8 * middle)
+                | u64::from(last) << (8 * (bytes.len() - 1))
+        }
+        [only] => u64::from(only),
+        _ => half(bytes) | half(&bytes[bytes.len() - 4..]) << (8 * (bytes.len() - 4)),
+    }
 }
 
 /// Stores the whole words of `bytes`, as many as fit, and returns how many `bytes` has.

@@ -130,24 +130,28 @@ pub use losses::Losses;
 pub use ring::Ring;
 pub use word::Position;
 
-/// For the model checker only: faults, and a writer that stops between its steps.
-#[cfg(loom)]
+/// A writer that stops between its steps, and faults: for the model checker and, with the feature
+/// `stalls`, for experiments with writers that are preempted in the middle.
+#[cfg(any(loom, feature = "stalls"))]
 pub mod model {
     use crate::{Dropped, Ring};
 
+    #[cfg(loom)]
     pub use crate::mutant::Mutant;
     pub use crate::produce::Reservation;
 
     impl Ring {
         /// The first half of [`Ring::write_on`]: takes space.
+        ///
+        /// # Errors
+        /// As [`Ring::write`].
         pub fn model_reserve(&self, core: usize, length: usize) -> Result<Reservation, Dropped> {
             self.reserve(core, length)
         }
 
         /// The second half: writes and confirms. `parts` has the length given before.
         pub fn model_commit(&self, reservation: Reservation, kind: u16, parts: &[&[u8]]) {
-            let length = parts.iter().map(|part| part.len()).sum();
-            self.commit(&reservation, kind, length, parts);
+            self.commit_parts(&reservation, kind, parts);
         }
 
         /// Position of the block a reservation is in.

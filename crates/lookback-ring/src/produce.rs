@@ -5,7 +5,7 @@
 //! into nothing. What does not fit the fast path is in `advance.rs`.
 
 use crate::atomics::{Ordering, fence};
-use crate::copy::store_parts;
+use crate::copy::Payload;
 use crate::entry::{Header, State, entry_size};
 use crate::layout::{BlockIndex, MetadataIndex};
 use crate::losses::Counter;
@@ -16,7 +16,10 @@ use crate::{Dropped, Ring};
 /// Space allocated and not yet confirmed: as long as it exists, the block stays what it is (I3).
 /// Dropping it without confirming is what a thread that dies in `write` does.
 #[derive(Debug)]
-#[cfg_attr(not(loom), allow(unreachable_pub, reason = "public for the models only"))]
+#[cfg_attr(
+    not(any(loom, feature = "stalls")),
+    allow(unreachable_pub, reason = "public for models and experiments only")
+)]
 pub struct Reservation {
     pub(crate) metadata: MetadataIndex,
     pub(crate) round: Round,
@@ -47,19 +50,48 @@ impl Ring {
     /// As [`Ring::write`].
     #[inline]
     pub fn write_on(&self, core: usize, kind: u16, parts: &[&[u8]]) -> Result<(), Dropped> {
-        let length = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
+        self.write_payload(self.core_index(core), kind, parts)
+    }
+
+    /// Records one event whose payload is `words`, each in little-endian order, on the current core's
+    /// block: the fastest way, because the compiler knows the size.
+    ///
+    /// # Errors
+    /// As [`Ring::write`].
+    #[inline(always)]
+    pub fn write_words<const N: usize>(&self, kind: u16, words: [u64; N]) -> Result<(), Dropped> {
+        self.write_payload(self.current_core(), kind, words)
+    }
+
+    /// Records one event whose payload is `words` and then `tail`, on the current core's block. A time that
+    /// was read just before belongs into `words`: as bytes in memory it would hold up the addition,
+    /// which waits for stores before it.
+    ///
+    /// # Errors
+    /// As [`Ring::write`].
+    #[inline(always)]
+    pub fn write_headed<const N: usize>(
+        &self,
+        kind: u16,
+        words: [u64; N],
+        tail: &[u8],
+    ) -> Result<(), Dropped> {
+        self.write_payload(self.current_core(), kind, (words, tail))
+    }
+
+    #[inline(always)]
+    fn write_payload(&self, core: usize, kind: u16, payload: impl Payload) -> Result<(), Dropped> {
+        let length = payload.length();
         if length > self.max_payload() {
             return Err(self.drop_event(Dropped::TooLarge, length));
         }
-        let core = self.core_index(core);
-        let size = entry_size(length as u64);
         // Relaxed: the word only says where to look; the metadata word says what is there.
         let word = RatioPos(self.core(core).load(Ordering::Relaxed));
-        match self.try_reserve(word, size) {
-            Some(reservation) => self.commit(&reservation, kind, length, parts),
+        match self.try_reserve(word, entry_size(length as u64)) {
+            Some(reservation) => self.commit(&reservation, kind, payload),
             // The event is finished out of line, so that nothing of the fast path has to be
             // kept in memory for it.
-            None => self.write_slowly(core, word, kind, length, parts)?,
+            None => self.write_slowly(core, word, kind, payload)?,
         }
         Ok(())
     }
@@ -71,19 +103,19 @@ impl Ring {
         core: usize,
         word: RatioPos,
         kind: u16,
-        length: usize,
-        parts: &[&[u8]],
+        payload: impl Payload,
     ) -> Result<(), Dropped> {
-        let size = entry_size(length as u64);
-        let reservation =
-            self.reserve_slowly(core, word, size).map_err(|cause| self.drop_event(cause, length))?;
-        self.commit(&reservation, kind, length, parts);
+        let length = payload.length();
+        let reservation = self
+            .reserve_slowly(core, word, entry_size(length as u64))
+            .map_err(|cause| self.drop_event(cause, length))?;
+        self.commit(&reservation, kind, payload);
         Ok(())
     }
 
     /// The first half of [`Ring::write_on`], for tests that stop a writer there: takes space for a
     /// payload of `length` bytes.
-    #[cfg(any(test, loom))]
+    #[cfg(any(test, loom, feature = "stalls"))]
     pub(crate) fn reserve(&self, core: usize, length: usize) -> Result<Reservation, Dropped> {
         let core = self.core_index(core);
         let size = entry_size(length as u64);
@@ -94,33 +126,62 @@ impl Ring {
         }
     }
 
+    /// The second half: `parts` has the length given before.
+    #[cfg(any(test, loom, feature = "stalls"))]
+    pub(crate) fn commit_parts(&self, reservation: &Reservation, kind: u16, parts: &[&[u8]]) {
+        self.commit(reservation, kind, parts);
+    }
+
     /// Allocates `size` bytes in the block that `word` names, if it is current and has room, or
     /// wherever the addition lands.
-    #[inline]
+    ///
+    /// All that does not depend on the addition comes before it, because nothing overtakes a locked
+    /// operation.
+    #[inline(always)]
     pub(crate) fn try_reserve(&self, word: RatioPos, size: u64) -> Option<Reservation> {
         let shape = &self.shape;
         let position = word.position();
         let (metadata, round) = (shape.metadata_of(position), shape.round_of(position));
         let allocated = self.allocated(metadata);
-        // Relaxed: a look that keeps Pos from overshooting without bound; the addition decides.
-        let seen = shape.unpack(allocated.load(Ordering::Relaxed));
-        if seen.round != round || seen.pos + size > shape.block_size {
+        // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`: if this is the
+        // round's value, Managed below is the round's, too. For the rest it is a look that keeps Pos from
+        // overshooting without bound; the addition decides.
+        let seen = shape.unpack(allocated.load(Ordering::Acquire));
+        let room = shape.block_size.wrapping_sub(size);
+        if seen.round != round || seen.pos > room {
             return None;
         }
+        let block = self.managed_block(metadata);
         // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`, by which the
         // block's new user has come after all its earlier users (I4). Without it this thread's
         // stores could be ordered before theirs.
         let got = shape.unpack(allocated.fetch_add(size, Ordering::Acquire));
-        if got.pos + size > shape.block_size {
+        if got.pos > room {
             self.leave_rest(metadata, got);
             return None;
         }
-        // The addition may have landed in a later round than was looked at, which the paper does not
-        // mention: the space is as legitimately reserved there as any other.
-        let round = if self.mutated(Mutant::LandingIgnored) { round } else { got.round };
-        if got.round != seen.round && self.mutated(Mutant::LandingAbandoned) {
+        if got.round != round {
+            return self.landed_later(metadata, round, got, size);
+        }
+        // The block is the round's: Managed changes only when the block is full, and it was not.
+        Some(Reservation { metadata, round, block, offset: got.pos, size })
+    }
+
+    /// The addition landed in a later round than was looked at, which the paper does not mention: the
+    /// space is as legitimately reserved there as any other.
+    #[cold]
+    #[inline(never)]
+    fn landed_later(
+        &self,
+        metadata: MetadataIndex,
+        expected: Round,
+        got: RoundPos,
+        size: u64,
+    ) -> Option<Reservation> {
+        if self.mutated(Mutant::LandingAbandoned) {
             return None;
         }
+        let round = if self.mutated(Mutant::LandingIgnored) { expected } else { got.round };
         let block = self.managed_block(metadata);
         Some(Reservation { metadata, round, block, offset: got.pos, size })
     }
@@ -144,17 +205,18 @@ impl Ring {
     }
 
     /// Writes the entry and confirms it.
-    #[inline]
-    pub(crate) fn commit(&self, reservation: &Reservation, kind: u16, length: usize, parts: &[&[u8]]) {
+    #[inline(always)]
+    pub(crate) fn commit(&self, reservation: &Reservation, kind: u16, payload: impl Payload) {
         let &Reservation { metadata, round, block, offset, size } = reservation;
+        let length = payload.length() as u64;
         let words = self.data(block, offset, offset + size);
-        let header = |state| Header { state, kind, length: length as u64 }.pack(round);
+        let header = |state| Header { state, kind, length }.pack(round);
         self.writer_fence();
-        if let Some((head, payload)) = words.split_first() {
+        if let Some((head, space)) = words.split_first() {
             // Relaxed: tells a reader after this writer's death how much to leave out; if it is
             // not seen, the reader stops here.
             head.store(header(State::Reserved), Ordering::Relaxed);
-            store_parts(payload, parts);
+            payload.store(space);
             // ORDERING: Release; pairs with the Acquire of headers in `salvage`, which reads
             // blocks with unconfirmed entries: a committed header comes with its payload.
             head.store(header(State::Committed), Ordering::Release);

@@ -25,7 +25,7 @@ fn a_stalled_writers_block_is_skipped_and_reused_later() {
     assert_eq!(blocks.len(), 9);
     assert_eq!((end.lost.busy, end.lost.pending, end.next), (1, 2, held));
     // The writer goes on: its entry is whole, in its old block.
-    ring.commit(&stalled, 7, 1000, &[&payload(0, 99, 1000)]);
+    ring.commit_parts(&stalled, 7, &[&payload(0, 99, 1000)]);
     let (blocks, end) = snapshot(&ring, held);
     assert!(blocks.iter().any(|b| b.position == held && b.complete && b.events == [(0, 99)]));
     assert_eq!(end.lost.busy, 0);
@@ -51,7 +51,7 @@ fn when_writers_hold_every_metadata_block_events_are_dropped_and_counted() {
     let losses = ring.losses();
     assert_eq!((losses.dropped_blocked, losses.dropped_bytes), (50, 50 * 4000));
     for (i, reservation) in held.into_iter().enumerate() {
-        ring.commit(&reservation, 0, 500, &[&payload(i as u64, 0, 500)]);
+        ring.commit_parts(&reservation, 0, &[&payload(i as u64, 0, 500)]);
     }
     ring.write_on(0, 0, &[&payload(0, 3, 4000)]).unwrap();
     ring.write_on(1, 0, &[&payload(1, 3, 4000)]).unwrap();
@@ -80,7 +80,7 @@ fn a_stalled_block_older_than_the_ring_is_still_delivered() {
     let (blocks, end) = salvage(&ring, Position::START);
     assert_eq!((blocks[0].position, &blocks[0].events[..]), (held, &[(0, 1)][..]));
     assert_eq!((end.lost.busy, end.next), (0, held));
-    ring.commit(&stalled, 0, 1000, &[&payload(0, 2, 1000)]);
+    ring.commit_parts(&stalled, 0, &[&payload(0, 2, 1000)]);
     let (blocks, _) = snapshot(&ring, Position::START);
     assert_eq!((blocks[0].position, &blocks[0].events[..]), (held, &[(0, 1), (0, 2)][..]));
 }
@@ -131,7 +131,7 @@ fn what_an_earlier_round_left_is_not_salvaged() {
         if reservation.offset == 8 {
             break reservation;
         }
-        ring.commit(&reservation, 0, 3000, &[&payload(0, 9_999, 3000)]);
+        ring.commit_parts(&reservation, 0, &[&payload(0, 9_999, 3000)]);
     };
     let (blocks, end) = salvage(&ring, Position::START);
     let last = blocks.last().unwrap();

@@ -23,7 +23,7 @@ fn produce(ring: &Ring, thread: u64, events: u64) -> Log {
         // Dropped events are counted by the ring; the test compares.
         if let Ok(reservation) = ring.reserve(core, length) {
             log.push((seq, position(ring, &reservation)));
-            ring.commit(&reservation, 0, length, &[&bytes]);
+            ring.commit_parts(&reservation, 0, &[&bytes]);
         }
     }
     log
