@@ -123,14 +123,15 @@ fn region() -> (Vec<u8>, Vec<Note>) {
     note(0, 8, "ring: magic");
     note(8, 8, "version");
     note(16, 8, "bytes of a data block");
-    note(24, 8, "N, data blocks");
+    note(24, 8, "room for data blocks");
     note(32, 8, "A, metadata blocks");
     note(40, 8, "C, cores");
     note(48, 8, "bytes of the area");
     note(128, 8, "ratio and next position");
-    note(4096, 8, "core 0: ratio and position");
+    note(400, 8, "rows in use");
+    note(4096, 8, "core 0: position");
     note(8192, 8, "metadata block 0: Allocated");
-    note(8192 + 8, 8, "Managed: data block 1");
+    note(8192 + 8, 8, "Managed: in round 1, data block 1");
     note(8192 + 64, 8, "Confirmed: the same, so all is written");
     // A is 1 and N is 2: position 1 is the first one, and lies in data block 1.
     let block = 12_288 + 4096;

@@ -17,7 +17,7 @@ use crate::layout::{BLOCK_HEADER, MetadataIndex};
 use crate::losses::Counter;
 use crate::mutant::Mutant;
 use crate::produce::Reservation;
-use crate::word::{RatioPos, Round};
+use crate::word::{Managed, Position, RatioPos, Round};
 use crate::{Dropped, Ring};
 
 /// What became of a candidate.
@@ -38,35 +38,35 @@ const SKIPS_BEFORE_LOOK: u32 = 8;
 const TAKE_TRIES: u32 = 8;
 
 impl Ring {
-    /// Reserves `size` bytes when the core's block, `word` as read last, had no room.
+    /// Reserves `size` bytes when the core's block, at position `known` when it was read last, had no room.
     #[cold]
     #[inline(never)]
     pub(crate) fn reserve_slowly(
         &self,
         core: usize,
-        mut word: RatioPos,
+        mut known: Position,
         size: u64,
     ) -> Result<Reservation, Dropped> {
         let shape = &self.shape;
-        self.close_rest(word);
+        self.close_rest(known);
         let mut skips = 0;
         // Twice A: skipping all of A once is the usual end, the rest is for lost races.
         for _ in 0..2 * shape.active() + 2 {
             // Relaxed: as in `reserve`.
-            let current = RatioPos(self.core(core).load(Ordering::Relaxed));
-            if current != word {
+            let current = Position(self.core(core).load(Ordering::Relaxed));
+            if current != known {
                 // Another thread of the core has brought a block.
-                word = current;
-                if let Some(reservation) = self.try_reserve(word, size) {
+                known = current;
+                if let Some(reservation) = self.try_reserve(known, size) {
                     return Ok(reservation);
                 }
-                self.close_rest(word);
+                self.close_rest(known);
             }
             let Some(next) = self.next_candidate() else { return Err(Dropped::Exhausted) };
             match self.take(next) {
                 Take::Taken => {
-                    if let Some(reservation) = self.install(core, word, next).and_then(|()| {
-                        word = next;
+                    if let Some(reservation) = self.install(core, known, next).and_then(|()| {
+                        known = next;
                         self.try_reserve(next, size)
                     }) {
                         return Ok(reservation);
@@ -89,19 +89,19 @@ impl Ring {
     }
 
     /// The next position of the global sequence, or `None` at its end.
-    fn next_candidate(&self) -> Option<RatioPos> {
+    fn next_candidate(&self) -> Option<Position> {
         // Relaxed, both: positions only need to be distinct; what they name is guarded by its
         // metadata. The look keeps the position from running into the ratio.
         if RatioPos(self.global().load(Ordering::Relaxed)).position() >= self.shape.limit {
             return None;
         }
-        let word = RatioPos(self.global().fetch_add(1, Ordering::Relaxed));
-        (word.position() < self.shape.limit).then_some(word)
+        let position = RatioPos(self.global().fetch_add(1, Ordering::Relaxed)).position();
+        (position < self.shape.limit).then_some(Position(position))
     }
 
     /// Makes `next`, just taken, the core's current block unless the core has got another one
     /// since it was at `old`; in that case closes `next` and returns `None`.
-    fn install(&self, core: usize, old: RatioPos, next: RatioPos) -> Option<()> {
+    fn install(&self, core: usize, old: Position, next: Position) -> Option<()> {
         // Relaxed: as in `reserve`, the word only says where to look.
         let swapped =
             self.core(core).compare_exchange(old.0, next.0, Ordering::Relaxed, Ordering::Relaxed).is_ok();
@@ -112,13 +112,12 @@ impl Ring {
         swapped.then_some(())
     }
 
-    /// Tries to get the block at `word`'s position for its round. Steps as numbered in the paper's
-    /// figure 9.
-    fn take(&self, word: RatioPos) -> Take {
+    /// Tries to get the block at `position` for its round. Steps as numbered in the paper's figure 9.
+    fn take(&self, position: Position) -> Take {
         let shape = &self.shape;
-        let position = word.position();
-        let (m, round) = (shape.metadata_of(position), shape.round_of(position));
+        let (m, round) = (shape.metadata_of(position.0), shape.round_of(position.0));
         let confirmed = self.confirmed(m);
+        let ratio_before = self.mutated(Mutant::RatioNotReread).then(|| self.ratio());
         let mut tries = 0;
         loop {
             // ORDERING: Acquire; pairs with the Release additions in `confirm`: what is full has been
@@ -162,14 +161,16 @@ impl Ring {
             }
         }
         // Step 5: which block, and its header. What only we confirm holds the block.
-        let block = shape.block_of(m, round, shape.ratio_of(word));
+        let ratio = ratio_before.unwrap_or_else(|| self.ratio_once_locked());
+        let block = shape.block_of(m, round, ratio);
+        self.use_row(round.0 % ratio);
         // Relaxed: published by the exchange of Allocated.
-        self.managed(m).store(block.0, Ordering::Relaxed);
+        self.managed(m).store(Managed::new(round, block.0).0, Ordering::Relaxed);
         if let Some(head) = self.data(block, 0, BLOCK_HEADER).first() {
             // Relaxed: published by the exchange of Allocated or by the confirmation below. No fence
             // before it, as before other data: a reader that copied the new position sees it again
             // when it looks at this very word after the copy.
-            head.store(position, Ordering::Relaxed);
+            head.store(position.0, Ordering::Relaxed);
         }
         // Step 6: open the block to its core. Relaxed load: the exchange decides.
         let allocated = self.allocated(m);
@@ -203,9 +204,9 @@ impl Ring {
         Take::Overtaken
     }
 
-    /// Closes the rest of the block `word` names, if that is still the metadata block's current one.
-    fn close_rest(&self, word: RatioPos) {
-        let (m, round) = (self.shape.metadata_of(word.position()), self.shape.round_of(word.position()));
+    /// Closes the rest of the block at `position`, if that is still the metadata block's current one.
+    fn close_rest(&self, position: Position) {
+        let (m, round) = (self.shape.metadata_of(position.0), self.shape.round_of(position.0));
         // Relaxed: the exchange in `close` decides. A block not yet opened is none of ours.
         if self.shape.unpack(self.allocated(m).load(Ordering::Relaxed)).round == round {
             self.close(m, round);
@@ -218,7 +219,7 @@ impl Ring {
     /// there was anything to close.
     ///
     /// `round` was read from Confirmed or Allocated, so Confirmed has reached it.
-    fn close(&self, m: MetadataIndex, round: Round) -> bool {
+    pub(crate) fn close(&self, m: MetadataIndex, round: Round) -> bool {
         let shape = &self.shape;
         let allocated = self.allocated(m);
         // Relaxed: the exchange decides.

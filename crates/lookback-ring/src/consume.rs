@@ -1,17 +1,21 @@
 //! The speculative consumer (paper, section 4.3): copies blocks while producers go on, and throws
 //! a copy away when the block was overtaken meanwhile.
 //!
-//! The constraint: producers never notice a reader. It writes nothing to the area; in particular,
-//! unlike the paper's consumer, it does not close a block in use: a snapshot must not cost the
-//! program its half-filled blocks. Such a block is delivered as it is and again next time.
+//! The constraint: producers never notice a reader. It writes nothing to the area but its note
+//! (`readers.rs`), which no producer reads; in particular, unlike the paper's consumer, it does not close a
+//! block in use: a snapshot must not cost the program its half-filled blocks. Such a block is delivered as it
+//! is and again next time.
+
+use core::ops::Range;
 
 use crate::Ring;
 use crate::atomics::{AtomicU64, Ordering, fence};
 use crate::copy::load;
 use crate::entry::{Block, Header, State};
-use crate::layout::{BLOCK_HEADER, BlockIndex, ENTRY_HEADER, MetadataIndex};
+use crate::layout::{BLOCK_HEADER, BlockIndex, ENTRY_HEADER, MetadataIndex, Shape};
 use crate::mutant::Mutant;
-use crate::word::{Position, RatioPos, RoundPos};
+use crate::readers::Reading;
+use crate::word::{Managed, Position, RatioPos, RoundPos};
 
 /// How a snapshot ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +53,7 @@ pub struct Lost {
 }
 
 /// What the visit of a position found.
-enum Visit {
+pub(crate) enum Visit {
     /// It is in the buffer: so many bytes, complete or not.
     Copied {
         bytes: usize,
@@ -63,7 +67,7 @@ enum Visit {
 
 /// What to do with a block that has unconfirmed entries.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Unconfirmed {
+pub(crate) enum Unconfirmed {
     /// The paper's rule: such a block cannot be read.
     Leave,
     /// Deliver what is committed.
@@ -73,6 +77,31 @@ enum Unconfirmed {
 /// How often a block with unconfirmed entries is looked at before it counts as busy. A running
 /// writer confirms within a few hundred ns; a preempted one takes ms, for which nobody waits.
 const BUSY_LOOKS: u32 = if cfg!(loom) { 1 } else { 100 };
+
+/// Where the data of positions is, as far as a reader that begins now can tell.
+pub(crate) struct Places<'a> {
+    reading: Reading<'a>,
+    /// From this position on the ratio tells.
+    changed_at: u64,
+    ratio: u64,
+    /// What block headers tell of older positions: position and block, ascending.
+    named: Vec<(u64, BlockIndex)>,
+}
+
+impl Places<'_> {
+    /// The positions of a range that block headers name.
+    pub(crate) fn named_in(&self, range: Range<u64>) -> Vec<u64> {
+        self.named.iter().map(|&(position, _)| position).filter(|position| range.contains(position)).collect()
+    }
+
+    fn block_of(&self, shape: &Shape, position: u64) -> Option<BlockIndex> {
+        if position >= self.changed_at {
+            return Some(shape.block_of(shape.metadata_of(position), shape.round_of(position), self.ratio));
+        }
+        let found = self.named.binary_search_by_key(&position, |&(position, _)| position).ok()?;
+        Some(self.named[found].1)
+    }
+}
 
 impl Ring {
     /// The position that the next block will get: how far the ring has come, for those who follow it.
@@ -98,14 +127,13 @@ impl Ring {
     }
 
     fn collect(&self, from: Position, mode: Unconfirmed, out: &mut dyn FnMut(Block<'_>)) -> SnapshotEnd {
-        let end = self.end().0;
         let first = from.0.max(self.shape.active());
-        let window = first.max(end.saturating_sub(self.shape.blocks()));
+        let (places, window, end) = self.places(first);
         let mut result = SnapshotEnd { next: Position(end.max(from.0)), ..SnapshotEnd::default() };
         let mut buffer = vec![0u8; self.shape.block_size as usize];
         let mut visit = |position: u64, result: &mut SnapshotEnd| {
             let (mut open, lost) = (false, &mut result.lost);
-            match self.visit(position, mode, &mut buffer, lost) {
+            match self.visit(position, &places, mode, &mut buffer, lost) {
                 Visit::Copied { bytes, complete } => {
                     result.delivered += 1;
                     result.incomplete += u64::from(!complete);
@@ -122,14 +150,11 @@ impl Ring {
                 result.next = result.next.min(Position(position));
             }
         };
-        if window > first {
-            // Older than one length of the ring, yet still there because their successors were
-            // skipped.
-            let older = self.positions_in(first, window);
-            result.lost.overwritten = window - first - older.len() as u64;
-            for position in older {
-                visit(position, &mut result);
-            }
+        // Older than one length of the ring, yet still there because their successors were skipped.
+        let older = places.named.partition_point(|&(position, _)| position < window);
+        result.lost.overwritten = window - first - older as u64;
+        for &(position, _) in &places.named[..older] {
+            visit(position, &mut result);
         }
         for position in window..end {
             visit(position, &mut result);
@@ -137,21 +162,30 @@ impl Ring {
         result
     }
 
-    /// The positions from `first` to below `end` that some data block's header names, ascending.
-    fn positions_in(&self, first: u64, end: u64) -> Vec<u64> {
-        let named = (0..self.shape.blocks()).map(BlockIndex).filter_map(|index| {
-            let position = self.header_of(index)?;
-            ((first..end).contains(&position) && self.block_at(position) == index).then_some(position)
-        });
-        let mut positions: Vec<u64> = named.collect();
-        positions.sort_unstable();
-        positions
+    /// Begins a reading of the positions from `first` on. With it: the first position that is not older
+    /// than the ring is long, and the end.
+    pub(crate) fn places(&self, first: u64) -> (Places<'_>, u64, u64) {
+        let reading = self.begin_reading();
+        let (ratio, changed_at, end) = (self.ratio(), self.changed_at().0, self.end().0);
+        let window = first.max(end.saturating_sub(ratio * self.shape.active())).min(end.max(first));
+        let told = changed_at.min(end).max(window);
+        let named = if told > first { self.positions_in(first, told, ratio) } else { Vec::new() };
+        (Places { reading, changed_at, ratio, named }, window, end)
     }
 
-    fn block_at(&self, position: u64) -> BlockIndex {
-        // Relaxed: the ratio does not change.
-        let ratio = self.shape.ratio_of(RatioPos(self.global().load(Ordering::Relaxed)));
-        self.shape.block_of(self.shape.metadata_of(position), self.shape.round_of(position), ratio)
+    /// The positions from `first` to below `end` that some data block's header names, ascending.
+    fn positions_in(&self, first: u64, end: u64, ratio: u64) -> Vec<(u64, BlockIndex)> {
+        let rows = self.rows_used().min(ratio);
+        let blocks = (0..rows * self.shape.active()).map(BlockIndex);
+        let named = blocks.filter_map(|index| {
+            let position = self.header_of(index)?;
+            let here = self.shape.metadata_of(position) == self.shape.metadata_of(index.0);
+            (here && (first..end).contains(&position)).then_some((position, index))
+        });
+        let mut named: Vec<_> = named.collect();
+        named.sort_unstable_by_key(|&(position, _)| position);
+        named.dedup_by_key(|&mut (position, _)| position);
+        named
     }
 
     fn header_of(&self, block: BlockIndex) -> Option<u64> {
@@ -160,10 +194,16 @@ impl Ring {
     }
 
     /// Copies the block at `position` into `buffer`, if it can be read.
-    fn visit(&self, position: u64, mode: Unconfirmed, buffer: &mut [u8], lost: &mut Lost) -> Visit {
+    pub(crate) fn visit(
+        &self,
+        position: u64,
+        places: &Places<'_>,
+        mode: Unconfirmed,
+        buffer: &mut [u8],
+        lost: &mut Lost,
+    ) -> Visit {
         let shape = &self.shape;
         let (m, round) = (shape.metadata_of(position), shape.round_of(position));
-        let block = self.block_at(position);
         for look in 0..=BUSY_LOOKS {
             let confirmed = self.confirmed_now(m);
             if confirmed.round < round {
@@ -171,13 +211,20 @@ impl Ring {
             }
             if confirmed.round > round {
                 // The metadata block has moved on: the block was completed, or never taken.
-                let bytes = shape.block_size;
-                return self.copy_whole(m, block, position, bytes, true, buffer);
+                let visit = match places.block_of(shape, position) {
+                    Some(block) => self.copy_whole(m, block, position, shape.block_size, true, buffer),
+                    None => Visit::Overwritten,
+                };
+                return match visit {
+                    // The ratio has changed, so it was looked for in the wrong place: next time.
+                    Visit::Overwritten | Visit::Skipped if !places.reading.is_current() => Visit::Busy,
+                    visit => visit,
+                };
             }
             // Allocated after Confirmed: if they are equal, both were at the first load, because
             // Confirmed never exceeds Allocated.
-            // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`: if
-            // it is in our round, the block header is written.
+            // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`: if it is
+            // in our round, Managed and the block header are written.
             let allocated = shape.unpack(self.allocated(m).load(Ordering::Acquire));
             if allocated.round < round {
                 return Visit::Pending;
@@ -185,6 +232,8 @@ impl Ring {
             if allocated.round > round {
                 continue;
             }
+            // Nothing when it was closed before it was opened, and is still being prepared.
+            let Some(block) = self.managed_in(m, round) else { return Visit::Pending };
             let filled = shape.filled(allocated) & !7;
             if confirmed.pos == filled {
                 return self.copy_whole(m, block, position, filled, filled == shape.block_size, buffer);
@@ -203,24 +252,25 @@ impl Ring {
         self.shape.unpack(self.confirmed(m).load(Ordering::Acquire))
     }
 
-    /// Whether the data block has been (or is being) reused since it held `position`. To be asked
-    /// after the copy.
+    /// Whether the data block has been (or is being) reused or given back since it held `position`. To be
+    /// asked after the copy.
     ///
-    /// A round that uses the same data block first shows in Confirmed and then, before Confirmed
-    /// leaves it, in the block header. The number of rounds alone would not tell: some are skipped.
+    /// A round that uses the same data block first shows in Managed and then, before Managed leaves it, in
+    /// the block header. Whoever gives the block back changes the header first.
     fn reused(&self, m: MetadataIndex, block: BlockIndex, position: u64) -> bool {
         if self.mutated(Mutant::NotRechecked) {
             return false;
         }
         if !self.mutated(Mutant::ReaderFenceMissing) {
             // ORDERING: Acquire fence; pairs with the Release fences of the writers: if a load before
-            // it saw a store of a later round, the loads after it see that the round has begun (I6).
+            // it saw a store of a later round, the loads after it see Managed and the header of that
+            // round (I6).
             fence(Ordering::Acquire);
         }
-        // Acquire inside: if Confirmed has left a later round, that round's header is seen below.
-        let confirmed = self.confirmed_now(m).round.0;
-        let since = confirmed.saturating_sub(self.shape.round_of(position).0);
-        (since > 0 && since.is_multiple_of(self.shape.ratio)) || self.header_of(block) != Some(position)
+        // Relaxed: ordered by the fence.
+        let managed = Managed(self.managed(m).load(Ordering::Relaxed));
+        let later = !managed.is_of(self.shape.round_of(position)) && managed.block() == block.0;
+        later || self.header_of(block) != Some(position)
     }
 
     /// Copies the first `bytes` bytes of a block, all confirmed.

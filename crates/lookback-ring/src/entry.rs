@@ -113,7 +113,12 @@ impl<'a> Block<'a> {
     /// The events in the order in which their space was taken. Stops at the first word that is no
     /// header of this block; whatever the bytes, it ends and stays within them.
     pub fn entries(&self) -> Entries<'a> {
-        Entries { bytes: self.bytes, offset: BLOCK_HEADER as usize, round: self.round }
+        Block::entries_of(self.bytes, BLOCK_HEADER as usize, self.round)
+    }
+
+    /// The events from byte `offset` on, where one begins.
+    pub(crate) fn entries_of(bytes: &'a [u8], offset: usize, round: Round) -> Entries<'a> {
+        Entries { bytes, offset, round }
     }
 }
 

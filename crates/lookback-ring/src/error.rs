@@ -31,6 +31,11 @@ pub enum Error {
         /// Bytes given.
         given: u64,
     },
+    /// Another resize is under way.
+    Resizing {
+        /// Its process id, in its own namespace.
+        pid: u32,
+    },
     /// The area does not begin at a multiple of 4096.
     Misaligned {
         /// Address modulo 4096.
@@ -51,6 +56,7 @@ impl fmt::Display for Error {
             Error::TooShort { needed, given } => {
                 write!(f, "the memory area is too short for the ring: {needed} bytes needed, {given} given")
             }
+            Error::Resizing { pid } => write!(f, "process {pid} is resizing the ring"),
             Error::Misaligned { remainder } => {
                 write!(f, "the memory area begins {remainder} bytes after a multiple of 4096")
             }

@@ -6,12 +6,12 @@
 //! masked or reduced by it. Nothing here reads or writes the area.
 
 use crate::Error;
-use crate::word::{RatioPos, Round, RoundPos};
+use crate::word::{Managed, RatioPos, Round, RoundPos};
 
 /// First word of the area: the bytes `LKBRING1`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"LKBRING1");
 /// Version of the layout.
-pub(crate) const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 2;
 
 /// Sizes that the model checker shrinks, because each word of the area is an object to loom.
 #[cfg(not(loom))]
@@ -31,10 +31,13 @@ mod size {
     pub(crate) const BLOCK_MIN: u32 = 4096;
     pub(crate) const GLOBAL: u64 = 128;
     pub(crate) const COUNTERS: u64 = 256;
+    pub(crate) const RESIZE: u64 = 384;
+    pub(crate) const READERS: u64 = 512;
+    pub(crate) const READERS_MAX: usize = 64;
 }
 #[cfg(loom)]
 mod size {
-    pub(crate) const HEADER: u64 = 160;
+    pub(crate) const HEADER: u64 = 192;
     pub(crate) const CORE: u64 = 8;
     pub(crate) const METADATA: u64 = 24;
     pub(crate) const MANAGED: u64 = 8;
@@ -43,8 +46,11 @@ mod size {
     pub(crate) const BLOCK_MIN: u32 = 32;
     pub(crate) const GLOBAL: u64 = 64;
     pub(crate) const COUNTERS: u64 = 72;
+    pub(crate) const RESIZE: u64 = 152;
+    pub(crate) const READERS: u64 = 184;
+    pub(crate) const READERS_MAX: usize = 1;
 }
-pub(crate) use size::{COUNTERS, GLOBAL};
+pub(crate) use size::{COUNTERS, GLOBAL, READERS, READERS_MAX, RESIZE};
 
 const BLOCK_MAX: u32 = 1 << 20;
 const ACTIVE_MAX: u32 = 1 << 16;
@@ -71,12 +77,14 @@ pub(crate) const ENTRY_HEADER: u64 = 8;
 /// once, each with the largest event, still cannot carry into Rnd.
 const OVERSHOOT_BITS: u32 = 12;
 
-/// The shape of a ring. It never changes after [`crate::Ring::format`].
+/// The shape of a ring: what is reserved. It never changes after [`crate::Ring::format`]; how many of its
+/// data blocks are in use does ([`crate::Ring::resize`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Bytes of a data block: a power of two, 4 KiB to 1 MiB.
     pub block_size: u32,
-    /// Number of data blocks (the paper's N), a multiple of `active`, at most 65,535 times it.
+    /// Number of data blocks that there is room for (the paper's N, at most), a multiple of `active`, at
+    /// most 65,535 times it.
     pub blocks: u32,
     /// Number of metadata blocks, which is how many blocks can be written at a time (the paper's
     /// A): a power of two, at most 65,536.
@@ -191,10 +199,10 @@ pub(crate) struct Shape {
     active_mask: u64,
     /// Bits of Pos in Allocated and Confirmed.
     pos_mask: u64,
-    /// N.
+    /// N when all of the area is used.
     blocks: u64,
-    /// N / A.
-    pub(crate) ratio: u64,
+    /// N / A when all of the area is used.
+    most: u64,
     pub(crate) cores: usize,
     metadata_at: u64,
     data_at: u64,
@@ -227,7 +235,7 @@ impl Shape {
             active_mask: u64::from(g.active) - 1,
             pos_mask: (1 << pos_bits) - 1,
             blocks: u64::from(g.blocks),
-            ratio: u64::from(g.blocks / g.active),
+            most: u64::from(g.blocks / g.active),
             cores: g.cores as usize,
             metadata_at: g.metadata_offset(),
             data_at: g.data_offset(),
@@ -239,9 +247,9 @@ impl Shape {
         self.active_mask + 1
     }
 
-    #[inline]
-    pub(crate) fn blocks(&self) -> u64 {
-        self.blocks
+    /// N / A when all of the area is used.
+    pub(crate) fn most(&self) -> u64 {
+        self.most
     }
 
     #[inline]
@@ -255,17 +263,17 @@ impl Shape {
     }
 
     /// The data block a metadata block manages in a round (paper, section 3.3). Below N whatever
-    /// the arguments, as long as `ratio` is at most the shape's own.
+    /// the arguments, as long as `ratio` is at most [`Shape::most`].
     #[inline]
     pub(crate) fn block_of(&self, metadata: MetadataIndex, round: Round, ratio: u64) -> BlockIndex {
         BlockIndex(((round.0 % ratio) << self.active_bits) | metadata.0)
     }
 
-    /// The ratio in a word of the area, or the shape's own when that is not a possible one.
+    /// The ratio in a word of the area, or the most when that is not a possible one.
     #[inline]
     pub(crate) fn ratio_of(&self, word: RatioPos) -> u64 {
         let ratio = word.ratio();
-        if ratio.wrapping_sub(1) < self.ratio { ratio } else { self.ratio }
+        if ratio.wrapping_sub(1) < self.most { ratio } else { self.most }
     }
 
     #[inline]
@@ -303,8 +311,8 @@ impl Shape {
 
     /// The data block that a word of the area names, or some data block when it names none.
     #[inline]
-    pub(crate) fn block_named(&self, word: u64) -> BlockIndex {
-        BlockIndex(if word < self.blocks() { word } else { 0 })
+    pub(crate) fn block_named(&self, word: Managed) -> BlockIndex {
+        BlockIndex(if word.block() < self.blocks { word.block() } else { 0 })
     }
 
     #[inline]

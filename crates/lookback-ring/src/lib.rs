@@ -14,8 +14,9 @@
 //! - *Position*: a block's number in the global sequence, from A upwards.
 //! - *Metadata block*: three words, Allocated, Managed and Confirmed, for position mod A. There are A
 //!   of them, so at most A blocks can be written at a time.
-//! - *Round* (Rnd): position / A. *Ratio*: N / A.
-//! - *Data block* of a position: (round mod ratio) x A + position mod A, that is, position mod N.
+//! - *Round* (Rnd): position / A. *Ratio*: N / A, as many rows as are in use; a resize changes it.
+//! - *Data block* of a position: (round mod ratio) x A + position mod A, with the ratio that is in force when
+//!   the metadata block has been locked for the round. *Row*: round mod ratio.
 //! - *Entry*: one event: a header word, the payload, zeros up to a multiple of 8.
 //! - *Filler* (the paper's dummy): an entry without event, over the rest of a closed block.
 //!
@@ -25,9 +26,9 @@
 //! | offset | content |
 //! |---|---|
 //! | 0 | magic, the bytes `LKBRING1`, written last |
-//! | 8 | version of the layout, 1 |
+//! | 8 | version of the layout, 2 |
 //! | 16 | bytes of a data block, B: a power of two, 4096 to 1048576 |
-//! | 24 | N, number of data blocks, a multiple of A, at most 65535 A |
+//! | 24 | data blocks that there is room for, a multiple of A, at most 65535 A; N is at most that |
 //! | 32 | A, number of metadata blocks: a power of two, at most 65536 |
 //! | 40 | C, number of cores, 1 to 16384 |
 //! | 48 | bytes of the area, as follows from the above |
@@ -42,10 +43,15 @@
 //! | 312 | blocks closed unused |
 //! | 320 | lagging blocks closed |
 //! | 328 | bytes of filler |
-//! | 4096 + 64 c | core c's `ratio_and_pos` (8 bytes used) |
+//! | 384 | epoch of resizing: odd while the ratio changes |
+//! | 392 | the first position that got the present ratio |
+//! | 400 | rows that may hold anything |
+//! | 408 | process that resizes, 0: none |
+//! | 512 ... 1023 | 64 notes of readers: process (upper 32 bits), epoch; 0: free |
+//! | 4096 + 64 c | position of core c's block (8 bytes used) |
 //! | M = 4096 + 64 C, rounded up to 4096 | metadata blocks |
 //! | M + 128 m | Allocated of metadata block m |
-//! | M + 128 m + 8 | Managed: the data block that metadata block m manages in its round |
+//! | M + 128 m + 8 | Managed: the data block that metadata block m manages, in the upper 32 bits for which round (its low bits) |
 //! | M + 128 m + 64 | Confirmed of metadata block m |
 //! | D = M + 128 A, rounded up to 4096 | data blocks |
 //! | D + B b | data block b: its position (0: never used), then entries |
@@ -64,7 +70,7 @@
 //! ```text
 //!  Confirmed (r', B)        full, in some round r' < r; Allocated (r', >= B)
 //!      |  taker: exchange Confirmed -> (r, 0)                   [locked]
-//!      |  taker: store Managed, and the position in the data block
+//!      |  taker: look at the ratio, store Managed, and the position in the data block
 //!      |  taker: exchange Allocated -> (r, 8)                   [open] ----+
 //!      |      fails if a closer was faster: then all of it is filler       | closer: exchange
 //!      |  taker: Confirmed += 8                                            | Allocated -> (r, B),
@@ -87,10 +93,14 @@
 //! - I4: users of a data block in a later round come after those of earlier rounds: Release of
 //!   Confirmed, Acquire by the taker, Release of Allocated, Acquire by the writer.
 //! - I5: when Confirmed equals Allocated (both in the same round), all bytes below are written.
-//! - I6: a store to a data block in a later round comes after Confirmed reached that round, and
-//!   Confirmed leaves the round after the block header was changed. So a reader that, after its copy,
-//!   finds Confirmed in no later round of the same data block and the header unchanged has copied
+//! - I6: a store to a data block in a later round comes after Managed and the block header told of that
+//!   round, and giving the block back comes after its header was changed. So a reader that, after its copy,
+//!   finds that Managed names the data block in no other round and the header is unchanged has copied
 //!   nothing of a later round.
+//! - I7: data blocks of column m (number mod A) are only written by who holds space in metadata block m, so
+//!   takers that saw different ratios never share a data block.
+//! - I8: whoever takes a block after a resizer has found its metadata block full uses the resizer's ratio.
+//!   So what the resizer gives back is written by nobody (see `resize.rs`).
 //!
 //! # Rejected
 //! - One global buffer (BBQ): contended. A buffer for each core or thread: what idle ones keep is
@@ -98,6 +108,13 @@
 //! - A compare-and-swap instead of the addition to Allocated: cannot land in a later round, but
 //!   is not wait-free.
 //! - Marking skipped blocks: see `advance.rs`.
+//! - The ratio in each core's word, as in the paper: writers learn their data block from Managed, so only
+//!   takers need it.
+//! - No Confirmed, but a look at the stamps of all entries by who takes the block: saves one addition, 0.5 ns
+//!   of 13, and costs a walk over the whole block on the slow path.
+//! - A restartable sequence (rseq) instead of atomic operations: the kernel restarts it on the writer's own core
+//!   only, so another core can close the block only behind a membarrier, which takes 10 us, and cannot at all
+//!   where another process is the writer (docs/RING.md).
 
 #[cfg(not(target_endian = "little"))]
 compile_error!("the layout of the ring is little-endian");
@@ -112,11 +129,14 @@ mod copy_x86_64;
 mod cpu;
 mod entry;
 mod error;
+mod follow;
 mod layout;
 mod losses;
 mod memory;
 mod mutant;
 mod produce;
+mod readers;
+mod resize;
 mod ring;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -125,8 +145,10 @@ mod word;
 pub use consume::{Lost, SnapshotEnd};
 pub use entry::{Block, Entries, Entry};
 pub use error::{Dropped, Error};
+pub use follow::{Delivery, Follower, LossCause, LostBlock};
 pub use layout::Geometry;
 pub use losses::Losses;
+pub use resize::{Obstacle, Resized};
 pub use ring::Ring;
 pub use word::Position;
 
@@ -152,6 +174,20 @@ pub mod model {
         /// The second half: writes and confirms. `parts` has the length given before.
         pub fn model_commit(&self, reservation: Reservation, kind: u16, parts: &[&[u8]]) {
             self.commit_parts(&reservation, kind, parts);
+        }
+
+        /// Makes bytes of the area zeros, the last ones first, as giving memory back does.
+        #[cfg(loom)]
+        pub fn model_release(&self, bytes: core::ops::Range<usize>) {
+            let words = (bytes.start / 8..bytes.end / 8).rev();
+            words.for_each(|at| self.word(at).store(0, crate::atomics::Ordering::Relaxed));
+        }
+
+        /// Whether bytes of the area are zeros.
+        #[cfg(loom)]
+        pub fn model_is_released(&self, bytes: core::ops::Range<usize>) -> bool {
+            (bytes.start / 8..bytes.end / 8)
+                .all(|at| self.word(at).load(crate::atomics::Ordering::Relaxed) == 0)
         }
 
         /// Position of the block a reservation is in.

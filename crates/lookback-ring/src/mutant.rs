@@ -25,4 +25,14 @@ pub enum Mutant {
     ReaderFenceMissing,
     /// The writer's fence between the addition to Allocated and the payload is missing.
     WriterFenceMissing,
+    /// Who takes a block uses the ratio of before it locked the metadata block.
+    RatioNotReread,
+    /// The taker's fence between the lock and the look at the ratio is missing.
+    TakerFenceMissing,
+    /// The resizer's fence between the change of the ratio and the look at the metadata is missing.
+    ResizerFenceMissing,
+    /// A block is given back although its writers have not confirmed.
+    ReleasedWhileHeld,
+    /// A block is given back although a reader may be copying it, and with its header as it was.
+    ReleasedWhileRead,
 }

@@ -10,7 +10,7 @@ use crate::entry::{Header, State, entry_size};
 use crate::layout::{BlockIndex, MetadataIndex};
 use crate::losses::Counter;
 use crate::mutant::Mutant;
-use crate::word::{RatioPos, Round, RoundPos};
+use crate::word::{Managed, Position, Round, RoundPos};
 use crate::{Dropped, Ring};
 
 /// Space allocated and not yet confirmed: as long as it exists, the block stays what it is (I3).
@@ -86,12 +86,12 @@ impl Ring {
             return Err(self.drop_event(Dropped::TooLarge, length));
         }
         // Relaxed: the word only says where to look; the metadata word says what is there.
-        let word = RatioPos(self.core(core).load(Ordering::Relaxed));
-        match self.try_reserve(word, entry_size(length as u64)) {
+        let current = Position(self.core(core).load(Ordering::Relaxed));
+        match self.try_reserve(current, entry_size(length as u64)) {
             Some(reservation) => self.commit(&reservation, kind, payload),
             // The event is finished out of line, so that nothing of the fast path has to be
             // kept in memory for it.
-            None => self.write_slowly(core, word, kind, payload)?,
+            None => self.write_slowly(core, current, kind, payload)?,
         }
         Ok(())
     }
@@ -101,13 +101,13 @@ impl Ring {
     fn write_slowly(
         &self,
         core: usize,
-        word: RatioPos,
+        current: Position,
         kind: u16,
         payload: impl Payload,
     ) -> Result<(), Dropped> {
         let length = payload.length();
         let reservation = self
-            .reserve_slowly(core, word, entry_size(length as u64))
+            .reserve_slowly(core, current, entry_size(length as u64))
             .map_err(|cause| self.drop_event(cause, length))?;
         self.commit(&reservation, kind, payload);
         Ok(())
@@ -119,10 +119,10 @@ impl Ring {
     pub(crate) fn reserve(&self, core: usize, length: usize) -> Result<Reservation, Dropped> {
         let core = self.core_index(core);
         let size = entry_size(length as u64);
-        let word = RatioPos(self.core(core).load(Ordering::Relaxed));
-        match self.try_reserve(word, size) {
+        let current = Position(self.core(core).load(Ordering::Relaxed));
+        match self.try_reserve(current, size) {
             Some(reservation) => Ok(reservation),
-            None => self.reserve_slowly(core, word, size).map_err(|cause| self.drop_event(cause, length)),
+            None => self.reserve_slowly(core, current, size).map_err(|cause| self.drop_event(cause, length)),
         }
     }
 
@@ -132,16 +132,15 @@ impl Ring {
         self.commit(reservation, kind, parts);
     }
 
-    /// Allocates `size` bytes in the block that `word` names, if it is current and has room, or
-    /// wherever the addition lands.
+    /// Allocates `size` bytes in the block at position `at`, if it is current and has room, or wherever the
+    /// addition lands.
     ///
     /// All that does not depend on the addition comes before it, because nothing overtakes a locked
     /// operation.
     #[inline(always)]
-    pub(crate) fn try_reserve(&self, word: RatioPos, size: u64) -> Option<Reservation> {
+    pub(crate) fn try_reserve(&self, at: Position, size: u64) -> Option<Reservation> {
         let shape = &self.shape;
-        let position = word.position();
-        let (metadata, round) = (shape.metadata_of(position), shape.round_of(position));
+        let (metadata, round) = (shape.metadata_of(at.0), shape.round_of(at.0));
         let allocated = self.allocated(metadata);
         // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`: if this is the
         // round's value, Managed below is the round's, too. For the rest it is a look that keeps Pos from
@@ -191,7 +190,7 @@ impl Ring {
     pub(crate) fn managed_block(&self, m: MetadataIndex) -> BlockIndex {
         // Relaxed: stored before Allocated was opened for this round, and not changed while the caller
         // holds space in it (I3).
-        self.shape.block_named(self.managed(m).load(Ordering::Relaxed))
+        self.shape.block_named(Managed(self.managed(m).load(Ordering::Relaxed)))
     }
 
     /// An addition met less room than the look had seen: what was left, if anything, is reserved, but

@@ -146,7 +146,8 @@ impl Ring {
     }
 
     /// Writes the words an empty ring needs: metadata of round 0, all full, and position A as the
-    /// next, so that every core's first write fetches a block.
+    /// next, so that every core's first write fetches a block (no core is at a position of round 0 but 0,
+    /// which is full).
     fn initialise(&self) {
         let (words, shape) = (self.memory.words(), &self.shape);
         // Relaxed up to the magic word: nobody else uses the area yet, and its Release below
@@ -164,12 +165,9 @@ impl Ring {
             (header::ACTIVE, u64::from(g.active)),
             (header::CORES, u64::from(g.cores)),
             (header::BYTES, g.bytes() as u64),
-            (layout::GLOBAL, RatioPos::new(shape.ratio, shape.active()).0),
+            (layout::GLOBAL, RatioPos::new(shape.most(), shape.active()).0),
         ] {
             set(at as usize / 8, value);
-        }
-        for core in 0..shape.cores {
-            set(shape.core_word(core), RatioPos::new(shape.ratio, 0).0);
         }
         for m in (0..shape.active()).map(MetadataIndex) {
             // Round 0 is in the upper bits, as zero.
@@ -205,6 +203,12 @@ impl Ring {
     #[inline]
     pub(crate) fn global(&self) -> &AtomicU64 {
         self.word(layout::GLOBAL as usize / 8)
+    }
+
+    /// The ratio that is in force.
+    pub(crate) fn ratio(&self) -> u64 {
+        // Relaxed: who must not miss a change has a fence of its own before this.
+        self.shape.ratio_of(RatioPos(self.global().load(Ordering::Relaxed)))
     }
 
     #[inline]

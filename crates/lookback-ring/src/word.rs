@@ -33,7 +33,29 @@ pub(crate) struct RoundPos {
     pub(crate) pos: u64,
 }
 
-/// `ratio_and_pos`: N/A in the upper 16 bits, a position in the lower 48.
+/// Managed of a metadata block: the data block in the lower 32 bits, in the upper 32 the low bits of the round
+/// for which it is managed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Managed(pub(crate) u64);
+
+impl Managed {
+    pub(crate) fn new(round: Round, block: u64) -> Managed {
+        Managed((round.0 << 32) | block)
+    }
+
+    #[inline]
+    pub(crate) fn block(self) -> u64 {
+        self.0 & u64::from(u32::MAX)
+    }
+
+    /// Whether it speaks of this round. It repeats after 2^32 rounds, in which the word would have to stay
+    /// untouched.
+    pub(crate) fn is_of(self, round: Round) -> bool {
+        self.0 >> 32 == round.0 & u64::from(u32::MAX)
+    }
+}
+
+/// The global `ratio_and_pos`: N/A in the upper 16 bits, the next position in the lower 48.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RatioPos(pub(crate) u64);
 

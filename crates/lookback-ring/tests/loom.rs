@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use lookback_ring::model::Mutant;
-use lookback_ring::{Geometry, Position, Ring};
+use lookback_ring::{Geometry, Obstacle, Position, Ring};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -23,7 +23,7 @@ fn geometry(blocks: u32, active: u32, cores: u32) -> Geometry {
 }
 
 /// A model that has not been explored by then has grown too large: it fails.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Checks `model` on the shipped code, with `preemptions` at most, and prints how many executions
 /// that took; then checks that it rejects each of `mutants`.
@@ -105,7 +105,7 @@ fn two_producers(mutant: Mutant) {
 #[test]
 fn two_producers_on_one_block_with_an_advance() {
     let mutants = [Mutant::LandingAbandoned, Mutant::LandingIgnored];
-    check("two producers", 2, &mutants, two_producers);
+    check("two producers", 3, &mutants, two_producers);
 }
 
 /// A writer that has allocated and not confirmed; meanwhile another core comes round to its
@@ -169,7 +169,7 @@ fn a_reader_never_delivers_what_was_overwritten_under_it() {
         Mutant::WriterFenceMissing,
         Mutant::ConfirmRelaxed,
     ];
-    check("wrap", 2, &mutants, consumer_against_wrap);
+    check("wrap", 3, &mutants, consumer_against_wrap);
 }
 
 /// Two cores, one metadata block: one comes round to it while the other is still preparing its
@@ -197,5 +197,75 @@ fn closed_while_being_prepared(mutant: Mutant) {
 
 #[test]
 fn a_block_closed_while_being_prepared_is_not_written_late() {
-    check("closed while prepared", 1, &[Mutant::ConfirmedByCloser], closed_while_being_prepared);
+    check("closed while prepared", 2, &[Mutant::ConfirmedByCloser], closed_while_being_prepared);
+}
+
+/// A ring of three blocks of one event each shrinks to one while a producer goes through all three. Nobody
+/// writes into what was given back, and what was held is named.
+fn resize_against_producer(mutant: Mutant) {
+    let g = Geometry { block_size: 32, ..geometry(3, 1, 1) };
+    let ring = Arc::new(Ring::model(g, mutant));
+    // Position 1, row 1.
+    ring.write_on(0, 1, &[&event(1)]).unwrap();
+    let other = ring.clone();
+    // Position 2 is in row 2, or in row 0 after the change.
+    let producer = thread::spawn(move || other.write_on(0, 2, &[&event(2)]).is_ok());
+    let mut released = Vec::new();
+    let resized = ring
+        .resize(1, &mut |_| false, &mut |bytes| {
+            ring.model_release(bytes.clone());
+            released.push(bytes);
+        })
+        .unwrap();
+    let written = producer.join().unwrap();
+    for bytes in released {
+        assert!(ring.model_is_released(bytes), "written after it was given back");
+    }
+    // An event is dropped only when the resizer was caught closing the one block that there is.
+    assert_eq!(u64::from(!written), ring.losses().dropped());
+    // Once the writer has left, all of it can be given back, and the ring goes on.
+    let again = ring.resize(1, &mut |_| false, &mut |bytes| ring.model_release(bytes)).unwrap();
+    assert_eq!(again.held, 0, "after {resized:?}");
+    ring.write_on(0, 3, &[&event(3)]).unwrap();
+    assert!(read(&ring).ends_with(&[3]));
+}
+
+#[test]
+fn nobody_writes_into_what_a_resize_gave_back() {
+    let mutants = [
+        Mutant::RatioNotReread,
+        Mutant::TakerFenceMissing,
+        Mutant::ResizerFenceMissing,
+        Mutant::ReleasedWhileHeld,
+    ];
+    check("resize against producer", 3, &mutants, resize_against_producer);
+}
+
+/// A reader copies a block that a resize gives back. It gets it whole or not at all.
+fn resize_against_consumer(mutant: Mutant) {
+    let g = Geometry { block_size: 32, ..geometry(2, 1, 1) };
+    let ring = Arc::new(Ring::model(g, mutant));
+    // Position 1, row 1, and position 2, row 0.
+    ring.write_on(0, 1, &[&event(1)]).unwrap();
+    ring.write_on(0, 2, &[&event(2)]).unwrap();
+    let other = ring.clone();
+    let consumer = thread::spawn(move || {
+        let mut events = Vec::new();
+        other.snapshot(Position::START, &mut |block| events.push(block.entries().count()));
+        assert!(events.iter().all(|&count| count == 1), "cut short: {events:?}");
+    });
+    let mut wait = |obstacle| {
+        assert!(matches!(obstacle, Obstacle::Reader { .. }), "{obstacle:?}");
+        thread::yield_now();
+        true
+    };
+    let resized = ring.resize(1, &mut wait, &mut |bytes| ring.model_release(bytes)).unwrap();
+    assert_eq!((resized.released, resized.held), (1, 0));
+    consumer.join().unwrap();
+    assert_eq!(read(&ring), [2]);
+}
+
+#[test]
+fn a_reader_never_delivers_what_a_resize_gave_back() {
+    check("resize against consumer", 3, &[Mutant::ReleasedWhileRead], resize_against_consumer);
 }

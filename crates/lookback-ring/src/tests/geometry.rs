@@ -86,8 +86,8 @@ fn areas_that_are_no_ring_are_refused() {
     assert_eq!(area.format(g).unwrap().geometry(), g);
     assert_eq!(area.open().unwrap().geometry(), g);
     area.bytes()[8] = 9;
-    assert_eq!(area.open().err(), Some(Error::Version { found: 9, supported: 1 }));
-    area.bytes()[8] = 1;
+    assert_eq!(area.open().err(), Some(Error::Version { found: 9, supported: 2 }));
+    area.bytes()[8] = 2;
     let short = Area::of(&area.bytes()[..g.bytes() - 4096]);
     let error = Error::TooShort { needed: g.bytes() as u64, given: g.bytes() as u64 - 4096 };
     assert_eq!(short.open().err(), Some(error));
@@ -109,14 +109,15 @@ fn the_layout_is_as_documented() {
     let bytes = area.bytes();
     assert_eq!(&bytes[..8], b"LKBRING1");
     let header = [8, 16, 24, 32, 40, 48].map(|at| word(bytes, at));
-    assert_eq!(header, [1, 4096, 8, 4, 3, 8192 + 4096 + 8 * 4096]);
+    assert_eq!(header, [2, 4096, 8, 4, 3, 8192 + 4096 + 8 * 4096]);
     // Ratio 2; position 4 has been handed out, to core 2.
     assert_eq!(word(bytes, 128), (2 << 48) | 5);
-    assert_eq!([0, 1, 2].map(|c| word(bytes, 4096 + 64 * c)), [2 << 48, 2 << 48, (2 << 48) | 4]);
+    assert_eq!([0, 1, 2].map(|c| word(bytes, 4096 + 64 * c)), [0, 0, 4]);
     // Metadata block 0 in round 1: 8 bytes of header, 8 + 11 bytes of entry, rounded up.
     assert_eq!([word(bytes, 8192), word(bytes, 8192 + 64)], [(1 << 24) | 32; 2]);
-    // Position 4 is in data block 4.
-    assert_eq!(word(bytes, 8192 + 8), 4);
+    // Position 4 is in data block 4, in round 1; two rows have been used.
+    assert_eq!(word(bytes, 8192 + 8), (1 << 32) | 4);
+    assert_eq!([384, 392, 400, 408].map(|at| word(bytes, at)), [0, 0, 2, 0]);
     let block = &bytes[12288 + 4 * 4096..];
     assert_eq!(word(block, 0), 4);
     assert_eq!(word(block, 8), (1 << 38) | (2 << 36) | (11 << 16) | 0x1234);

@@ -2,8 +2,10 @@
 //! writer between its steps; what needs no such thing goes through the public functions.
 
 mod damaged;
+mod followed;
 mod geometry;
 mod killed;
+mod resized;
 mod retained;
 mod stalled;
 mod support;

@@ -3,7 +3,8 @@
 use super::support::{Area, geometry, payload, position, salvage, snapshot};
 use crate::atomics::Ordering;
 use crate::entry::{Header, State};
-use crate::{Dropped, Position};
+use crate::produce::Reservation;
+use crate::{Dropped, Position, Ring};
 
 #[test]
 fn a_stalled_writers_block_is_skipped_and_reused_later() {
@@ -85,6 +86,13 @@ fn a_stalled_block_older_than_the_ring_is_still_delivered() {
     assert_eq!((blocks[0].position, &blocks[0].events[..]), (held, &[(0, 1), (0, 2)][..]));
 }
 
+/// What a writer does before it copies: it says how long its entry will be.
+pub(super) fn announce(ring: &Ring, reservation: &Reservation, length: u64) {
+    let header = Header { state: State::Reserved, kind: 5, length }.pack(reservation.round);
+    let from = reservation.offset;
+    ring.data(reservation.block, from, from + 8)[0].store(header, Ordering::Relaxed);
+}
+
 #[test]
 fn salvage_reads_around_writers_that_died() {
     let g = geometry(8, 4, 1);
@@ -94,8 +102,7 @@ fn salvage_reads_around_writers_that_died() {
     write(0);
     // One died in mid-copy, after saying how long its entry will be.
     let dead = ring.reserve(0, 200).unwrap();
-    let header = Header { state: State::Reserved, kind: 5, length: 200 };
-    ring.data(dead.block, dead.offset, dead.offset + 8)[0].store(header.pack(dead.round), Ordering::Relaxed);
+    announce(&ring, &dead, 200);
     write(1);
     let (blocks, end) = snapshot(&ring, Position::START);
     assert_eq!((blocks.len(), end.lost.busy), (0, 1), "not readable as long as it may be confirmed");

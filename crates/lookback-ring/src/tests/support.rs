@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
 use crate::produce::Reservation;
-use crate::{Block, Geometry, Position, Ring, SnapshotEnd};
+use crate::{Block, Delivery, Follower, Geometry, LostBlock, Position, Ring, SnapshotEnd};
 
 /// A zeroed area of whole pages.
 pub(super) struct Area {
@@ -125,6 +125,43 @@ pub(super) fn salvage(ring: &Ring, from: Position) -> (Vec<Kept>, SnapshotEnd) {
 
 pub(super) fn position(ring: &Ring, reservation: &Reservation) -> Position {
     Position(reservation.round.0 * u64::from(ring.geometry().active) + reservation.metadata.0)
+}
+
+/// A follower and what it has got.
+pub(super) struct Tail {
+    follower: Follower,
+    /// Thread and sequence number of each entry, in the order of delivery.
+    pub(super) events: Vec<(u64, u64)>,
+    pub(super) lost: Vec<LostBlock>,
+    /// Blocks that were delivered to their end.
+    pub(super) complete: u64,
+}
+
+impl Tail {
+    pub(super) fn new(from: Position) -> Tail {
+        Tail { follower: Follower::new(from), events: Vec::new(), lost: Vec::new(), complete: 0 }
+    }
+
+    pub(super) fn look(&mut self, ring: &Ring) -> usize {
+        let mut follower = std::mem::take(&mut self.follower);
+        let deliveries = follower.look(ring, &mut |delivery| self.keep(delivery));
+        self.follower = follower;
+        deliveries
+    }
+
+    pub(super) fn last_look(&mut self, ring: &Ring) -> usize {
+        std::mem::take(&mut self.follower).last_look(ring, &mut |delivery| self.keep(delivery))
+    }
+
+    fn keep(&mut self, delivery: Delivery<'_>) {
+        match delivery {
+            Delivery::Events { events, complete, .. } => {
+                self.events.extend(events.map(|entry| check(entry.payload)));
+                self.complete += u64::from(complete);
+            }
+            Delivery::Lost(lost) => self.lost.push(lost),
+        }
+    }
 }
 
 /// Small, seeded, good enough to vary sizes (splitmix64).
