@@ -56,13 +56,19 @@ $(WORKLOADS): $(WORKLOAD_SOURCES)
 	@$(STEP) 'build: programs to trace' $(WITH) mvn -q -B -f java/workloads/pom.xml package -Dmaven.test.skip=true
 	@touch $@
 
-.PHONY: test test-rust test-ring-models test-web test-java test-perfetto test-e2e
+.PHONY: test test-rust test-ring-models test-ring-races fuzz test-web test-java test-perfetto test-e2e
 test: build ## Run all tests; the last line is `N passed, N failed`
 	@$(WITH) scripts/test.sh
 test-rust: $(PAGE) ## Test the crates
 	@$(WITH) scripts/test.sh rust
 test-ring-models: ## Check the ring's models with loom
 	@$(WITH) scripts/test.sh ring-models
+test-ring-races: ## Run the ring's threads under ThreadSanitizer
+	@$(WITH) scripts/test.sh ring-races
+FUZZ_SECONDS ?= 60
+fuzz: ## Fuzz the reader of the ring's region for FUZZ_SECONDS; needs cargo-fuzz
+	@command -v cargo-fuzz >/dev/null || { echo 'cargo-fuzz is missing: cargo install cargo-fuzz' >&2; exit 1; }
+	@$(WITH) env -C crates/lookback-ring RUSTC_BOOTSTRAP=1 cargo fuzz run region -- -max_total_time=$(FUZZ_SECONDS)
 test-web: $(WEB_MODULES) ## Test the report page, in a browser too
 	@$(WITH) scripts/test.sh web
 test-java: ## Test the programs to trace

@@ -9,7 +9,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 use_tools
 cd "$root"
-parts=(rust ring-models web java perfetto e2e)
+parts=(rust ring-models ring-races web java perfetto e2e)
 logs=$target/test
 mkdir -p "$logs"
 
@@ -19,6 +19,16 @@ part_rust() { cargo test --workspace --exclude lookback-e2e --no-fail-fast; }
 part_ring-models() {
   RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$target/loom CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
     cargo test -p lookback-ring --release --test loom --no-fail-fast
+}
+
+# The real threads under ThreadSanitizer. It is an unstable option of the stable compiler; the standard library comes
+# without it, hence the suppressions.
+part_ring-races() {
+  local target_triple
+  target_triple=$(rustc -vV | sed -n 's/^host: //p')
+  RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer' \
+    TSAN_OPTIONS="suppressions=$root/crates/lookback-ring/tests/thread-sanitizer.supp" CARGO_TARGET_DIR=$target/races \
+    cargo test -p lookback-ring --target "$target_triple" --lib -- threads:: followed::several resized::producers stalled::
 }
 
 part_web() { npm --prefix web run test; }
@@ -69,7 +79,7 @@ fi
 total_passed=0
 total_failed=0
 for part in "${parts[@]}"; do
-  declare -F "part_$part" >/dev/null || fail "there is no part '$part'; the parts are: rust ring-models web java perfetto e2e"
+  declare -F "part_$part" >/dev/null || fail "there is no part '$part'; the parts are: rust ring-models ring-races web java perfetto e2e"
   log=$logs/$part.log
   start=$SECONDS
   status=0
