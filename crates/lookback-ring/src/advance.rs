@@ -57,7 +57,7 @@ impl Ring {
             if current != known {
                 // Another thread of the core has brought a block.
                 known = current;
-                if let Some(reservation) = self.try_reserve(known, size) {
+                if let Some(reservation) = self.try_reserve_slowly(known, size) {
                     return Ok(reservation);
                 }
                 self.close_rest(known);
@@ -67,7 +67,7 @@ impl Ring {
                 Take::Taken => {
                     if let Some(reservation) = self.install(core, known, next).and_then(|()| {
                         known = next;
-                        self.try_reserve(next, size)
+                        self.try_reserve_slowly(next, size)
                     }) {
                         return Ok(reservation);
                     }

@@ -16,6 +16,12 @@ use crate::copy_x86_64::store_steps;
 pub(crate) trait Payload: Copy {
     /// Its length in bytes.
     fn length(self) -> usize;
+    /// The same once more, elsewhere: so that handing it to a function that is called in memory
+    /// does not keep it from staying in registers where nothing is called.
+    #[inline(always)]
+    fn copied(self) -> Self {
+        self
+    }
     /// Stores it into `words`; the last word is padded with zeros. What does not fit is not written.
     fn store(self, words: &[AtomicU64]);
 }
@@ -27,9 +33,17 @@ impl<const N: usize> Payload for [u64; N] {
     }
 
     #[inline(always)]
+    fn copied(self) -> Self {
+        core::array::from_fn(|i| self[i])
+    }
+
+    #[inline(always)]
     fn store(self, words: &[AtomicU64]) {
-        for (to, value) in words.iter().zip(self) {
-            to.store(value.to_le(), Relaxed);
+        // Known to be long enough before the first store, so that no length is looked at between two.
+        if let Some(words) = words.first_chunk::<N>() {
+            for (to, value) in words.iter().zip(self) {
+                to.store(value.to_le(), Relaxed);
+            }
         }
     }
 }
@@ -39,6 +53,11 @@ impl<const N: usize> Payload for ([u64; N], &[u8]) {
     #[inline(always)]
     fn length(self) -> usize {
         (8 * N).saturating_add(self.1.len())
+    }
+
+    #[inline(always)]
+    fn copied(self) -> Self {
+        (self.0.copied(), self.1)
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@ use core::ffi::{CStr, c_void};
 /// How to find the current CPU in this process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurrentCpu {
-    /// Offset of the rseq area from the thread pointer; 0 when there is none.
+    /// Offset of the CPU number in the rseq area from the thread pointer; 0 when there is none.
     rseq: isize,
 }
 
@@ -28,7 +28,7 @@ impl CurrentCpu {
         // __rseq_size`, both set before any code of ours runs.
         let (offset, size) = unsafe { (*offset.cast::<isize>(), *size.cast::<u32>()) };
         // A size of 0 says that the registration failed or was switched off.
-        CurrentCpu { rseq: if size == 0 { 0 } else { offset } }
+        CurrentCpu { rseq: if size == 0 { 0 } else { offset + CPU_ID } }
     }
 
     #[inline]
@@ -36,7 +36,7 @@ impl CurrentCpu {
         if self.rseq != 0 {
             // SAFETY: `find` saw that glibc has registered an rseq area at this offset in every
             // thread; it lives as long as the thread.
-            let cpu = unsafe { load_u32(self.rseq + CPU_ID) };
+            let cpu = unsafe { load_u32(self.rseq) };
             // Negative while a thread is not registered.
             if cpu as i32 >= 0 {
                 return cpu as usize;

@@ -204,6 +204,7 @@ pub(crate) struct Shape {
     /// N / A when all of the area is used.
     most: u64,
     pub(crate) cores: usize,
+    /// Where the arrays begin, in words.
     metadata_at: u64,
     data_at: u64,
     /// First position that is never handed out.
@@ -237,8 +238,8 @@ impl Shape {
             blocks: u64::from(g.blocks),
             most: u64::from(g.blocks / g.active),
             cores: g.cores as usize,
-            metadata_at: g.metadata_offset(),
-            data_at: g.data_offset(),
+            metadata_at: g.metadata_offset() / 8,
+            data_at: g.data_offset() / 8,
             limit: (1 << position_bits) - (1 << 20),
         }
     }
@@ -296,17 +297,17 @@ impl Shape {
 
     #[inline]
     pub(crate) fn core_word(&self, core: usize) -> usize {
-        ((size::HEADER + core as u64 * size::CORE) / 8) as usize
+        (size::HEADER / 8) as usize + core * (size::CORE / 8) as usize
     }
 
     #[inline]
     pub(crate) fn allocated_word(&self, m: MetadataIndex) -> usize {
-        ((self.metadata_at + m.0 * size::METADATA) / 8) as usize
+        (self.metadata_at + m.0 * (size::METADATA / 8)) as usize
     }
 
     #[inline]
     pub(crate) fn managed_word(&self, m: MetadataIndex) -> usize {
-        ((self.metadata_at + m.0 * size::METADATA + size::MANAGED) / 8) as usize
+        self.allocated_word(m) + (size::MANAGED / 8) as usize
     }
 
     /// The data block that a word of the area names, or some data block when it names none.
@@ -317,11 +318,11 @@ impl Shape {
 
     #[inline]
     pub(crate) fn confirmed_word(&self, m: MetadataIndex) -> usize {
-        ((self.metadata_at + m.0 * size::METADATA + size::CONFIRMED) / 8) as usize
+        self.allocated_word(m) + (size::CONFIRMED / 8) as usize
     }
 
     #[inline]
     pub(crate) fn block_word(&self, block: BlockIndex) -> usize {
-        ((self.data_at + (block.0 << self.block_bits)) / 8) as usize
+        (self.data_at + (block.0 << (self.block_bits - 3))) as usize
     }
 }

@@ -7,6 +7,8 @@
 pub enum Mutant {
     /// The code as it ships.
     None,
+    /// The look at Allocated, before Managed is read, is Relaxed instead of Acquire.
+    LookRelaxed,
     /// An addition to Allocated that lands in a newer round is taken for one in the expected round.
     LandingIgnored,
     /// The space of such an addition is not used (and so never confirmed).

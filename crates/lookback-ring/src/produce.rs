@@ -30,6 +30,17 @@ pub struct Reservation {
     pub(crate) size: u64,
 }
 
+/// Why an attempt at reserving brought no space where it was looked for. All but the first have changed Allocated
+/// and must be settled.
+enum Missed {
+    /// The block is not the one looked for any more, or has no room.
+    Full,
+    /// The addition met less room than the look had seen.
+    TooShort(MetadataIndex, RoundPos),
+    /// The addition landed in a later round than was looked at.
+    Later { metadata: MetadataIndex, looked_at: Round, got: RoundPos },
+}
+
 impl Ring {
     /// Records one event whose payload is `parts`, joined, on the current core's block.
     ///
@@ -88,10 +99,10 @@ impl Ring {
         // Relaxed: the word only says where to look; the metadata word says what is there.
         let current = Position(self.core(core).load(Ordering::Relaxed));
         match self.try_reserve(current, entry_size(length as u64)) {
-            Some(reservation) => self.commit(&reservation, kind, payload),
+            Ok(reservation) => self.commit(&reservation, kind, payload),
             // The event is finished out of line, so that nothing of the fast path has to be
             // kept in memory for it.
-            None => self.write_slowly(core, current, kind, payload)?,
+            Err(missed) => self.write_slowly(core, current, kind, payload.copied(), missed)?,
         }
         Ok(())
     }
@@ -104,11 +115,16 @@ impl Ring {
         current: Position,
         kind: u16,
         payload: impl Payload,
+        missed: Missed,
     ) -> Result<(), Dropped> {
         let length = payload.length();
-        let reservation = self
-            .reserve_slowly(core, current, entry_size(length as u64))
-            .map_err(|cause| self.drop_event(cause, length))?;
+        let size = entry_size(length as u64);
+        let reservation = match self.settle(missed, size) {
+            Some(reservation) => reservation,
+            None => {
+                self.reserve_slowly(core, current, size).map_err(|cause| self.drop_event(cause, length))?
+            }
+        };
         self.commit(&reservation, kind, payload);
         Ok(())
     }
@@ -120,7 +136,7 @@ impl Ring {
         let core = self.core_index(core);
         let size = entry_size(length as u64);
         let current = Position(self.core(core).load(Ordering::Relaxed));
-        match self.try_reserve(current, size) {
+        match self.try_reserve_slowly(current, size) {
             Some(reservation) => Ok(reservation),
             None => self.reserve_slowly(core, current, size).map_err(|cause| self.drop_event(cause, length)),
         }
@@ -138,17 +154,18 @@ impl Ring {
     /// All that does not depend on the addition comes before it, because nothing overtakes a locked
     /// operation.
     #[inline(always)]
-    pub(crate) fn try_reserve(&self, at: Position, size: u64) -> Option<Reservation> {
+    fn try_reserve(&self, at: Position, size: u64) -> Result<Reservation, Missed> {
         let shape = &self.shape;
         let (metadata, round) = (shape.metadata_of(at.0), shape.round_of(at.0));
         let allocated = self.allocated(metadata);
         // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`: if this is the
         // round's value, Managed below is the round's, too. For the rest it is a look that keeps Pos from
         // overshooting without bound; the addition decides.
-        let seen = shape.unpack(allocated.load(Ordering::Acquire));
+        let order = if self.mutated(Mutant::LookRelaxed) { Ordering::Relaxed } else { Ordering::Acquire };
+        let seen = shape.unpack(allocated.load(order));
         let room = shape.block_size.wrapping_sub(size);
         if seen.round != round || seen.pos > room {
-            return None;
+            return Err(Missed::Full);
         }
         let block = self.managed_block(metadata);
         // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`, by which the
@@ -156,33 +173,41 @@ impl Ring {
         // stores could be ordered before theirs.
         let got = shape.unpack(allocated.fetch_add(size, Ordering::Acquire));
         if got.pos > room {
-            self.leave_rest(metadata, got);
-            return None;
+            return Err(Missed::TooShort(metadata, got));
         }
         if got.round != round {
-            return self.landed_later(metadata, round, got, size);
+            return Err(Missed::Later { metadata, looked_at: round, got });
         }
         // The block is the round's: Managed changes only when the block is full, and it was not.
-        Some(Reservation { metadata, round, block, offset: got.pos, size })
+        Ok(Reservation { metadata, round, block, offset: got.pos, size })
     }
 
-    /// The addition landed in a later round than was looked at, which the paper does not mention: the
-    /// space is as legitimately reserved there as any other.
+    /// As [`Ring::try_reserve`], for the slow path: every addition has been made good.
     #[cold]
     #[inline(never)]
-    fn landed_later(
-        &self,
-        metadata: MetadataIndex,
-        expected: Round,
-        got: RoundPos,
-        size: u64,
-    ) -> Option<Reservation> {
-        if self.mutated(Mutant::LandingAbandoned) {
-            return None;
+    pub(crate) fn try_reserve_slowly(&self, at: Position, size: u64) -> Option<Reservation> {
+        self.try_reserve(at, size).map_or_else(|missed| self.settle(missed, size), Some)
+    }
+
+    /// Makes good an addition that did not come out as it was meant to.
+    fn settle(&self, missed: Missed, size: u64) -> Option<Reservation> {
+        match missed {
+            Missed::Full => None,
+            Missed::TooShort(metadata, got) => {
+                // What was left, if anything, is reserved, but too small: it becomes filler.
+                if got.pos < self.shape.block_size {
+                    self.fill(metadata, got.round, self.managed_block(metadata), got.pos);
+                }
+                None
+            }
+            Missed::Later { .. } if self.mutated(Mutant::LandingAbandoned) => None,
+            // The paper does not mention this: the space is as legitimately reserved there as any other.
+            Missed::Later { metadata, looked_at, got } => {
+                let round = if self.mutated(Mutant::LandingIgnored) { looked_at } else { got.round };
+                let block = self.managed_block(metadata);
+                Some(Reservation { metadata, round, block, offset: got.pos, size })
+            }
         }
-        let round = if self.mutated(Mutant::LandingIgnored) { expected } else { got.round };
-        let block = self.managed_block(metadata);
-        Some(Reservation { metadata, round, block, offset: got.pos, size })
     }
 
     /// The data block of a metadata block in which the caller holds space.
@@ -191,16 +216,6 @@ impl Ring {
         // Relaxed: stored before Allocated was opened for this round, and not changed while the caller
         // holds space in it (I3).
         self.shape.block_named(Managed(self.managed(m).load(Ordering::Relaxed)))
-    }
-
-    /// An addition met less room than the look had seen: what was left, if anything, is reserved, but
-    /// too small. Makes it filler.
-    #[cold]
-    #[inline(never)]
-    fn leave_rest(&self, metadata: MetadataIndex, got: RoundPos) {
-        if got.pos < self.shape.block_size {
-            self.fill(metadata, got.round, self.managed_block(metadata), got.pos);
-        }
     }
 
     /// Writes the entry and confirms it.

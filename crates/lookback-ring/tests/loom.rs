@@ -104,7 +104,7 @@ fn two_producers(mutant: Mutant) {
 
 #[test]
 fn two_producers_on_one_block_with_an_advance() {
-    let mutants = [Mutant::LandingAbandoned, Mutant::LandingIgnored];
+    let mutants = [Mutant::LandingAbandoned, Mutant::LandingIgnored, Mutant::LookRelaxed];
     check("two producers", 3, &mutants, two_producers);
 }
 
