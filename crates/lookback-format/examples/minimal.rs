@@ -131,8 +131,10 @@ fn region() -> (Vec<u8>, Vec<Note>) {
     note(400, 8, "rows in use");
     note(4096, 8, "core 0: position");
     note(8192, 8, "metadata block 0: Allocated");
-    note(8192 + 8, 8, "Managed: in round 1, data block 1");
-    note(8192 + 64, 8, "Confirmed: the same, so all is written");
+    note(8192 + 8, 8, "Managed: in round 1, lease 0, data block 1");
+    note(8192 + 64, 8, "lease 0: Confirmed, the same, so all is written");
+    note(8192 + 72, 8, "its data block, for round 1");
+    note(8192 + 80, 240, "leases 1 to 15: free");
     // A is 1 and N is 2: position 1 is the first one, and lies in data block 1.
     let block = 12_288 + 4096;
     note(block, 8, "data block 1: its position");

@@ -10,14 +10,16 @@
 //!   who skips.
 //! - "The previous round is done" is "Confirmed is full in some earlier round": after a skip the
 //!   round is not the one just before.
+//! - A block that a writer holds is left behind with its lease (`lease.rs`). Only a position whose own data block is
+//!   still held from an earlier round is skipped.
 //! - The loop over candidates ends: when all metadata blocks are held, the event is dropped, counted.
 
 use crate::atomics::Ordering;
-use crate::layout::{BLOCK_HEADER, MetadataIndex};
+use crate::layout::{BLOCK_HEADER, LEASES, LeaseIndex, MetadataIndex};
 use crate::losses::Counter;
 use crate::mutant::Mutant;
 use crate::produce::Reservation;
-use crate::word::{Managed, Position, RatioPos, Round};
+use crate::word::{LeaseBlock, Managed, Position, RatioPos, Round};
 use crate::{Dropped, Ring};
 
 /// What became of a candidate.
@@ -25,15 +27,15 @@ use crate::{Dropped, Ring};
 enum Take {
     /// It is ours, with nothing in it but the block header.
     Taken,
-    /// A writer holds its metadata block.
+    /// A writer holds its data block, or all leases.
     Blocked,
-    /// The sequence has come round and someone newer has the metadata block, or has closed it.
+    /// The sequence has come round and someone newer has the metadata block, or has closed the block.
     Overtaken,
 }
 
 /// After this many skips in a row all metadata is looked at, before more positions are used up.
 const SKIPS_BEFORE_LOOK: u32 = 8;
-/// How often [`Ring::take`] starts again because others changed Confirmed; each time is someone
+/// How often [`Ring::lock`] starts again because others changed Confirmed; each time is someone
 /// else's progress.
 const TAKE_TRIES: u32 = 8;
 
@@ -116,56 +118,42 @@ impl Ring {
     fn take(&self, position: Position) -> Take {
         let shape = &self.shape;
         let (m, round) = (shape.metadata_of(position.0), shape.round_of(position.0));
-        let confirmed = self.confirmed(m);
         let ratio_before = self.mutated(Mutant::RatioNotReread).then(|| self.ratio());
-        let mut tries = 0;
-        loop {
-            // ORDERING: Acquire; pairs with the Release additions in `confirm`: what is full has been
-            // written, and our stores come after those (I4).
-            let bits = confirmed.load(Ordering::Acquire);
-            let seen = shape.unpack(bits);
-            if seen.round >= round {
-                return Take::Overtaken;
-            }
-            if self.mutated(Mutant::PreviousRoundExact) && seen.round.0 + 1 != round.0 {
-                return Take::Blocked;
-            }
-            tries += 1;
-            if tries > TAKE_TRIES {
-                return Take::Blocked;
-            }
-            if seen.pos < shape.block_size {
-                // Steps 2 and 3: close the lagging block; if that did not finish it, skip.
-                if self.close(m, seen.round) {
-                    self.count(Counter::ClosedBlocks, 1);
-                }
-                // Relaxed: only whether to start again, which loads with Acquire.
-                let again = shape.unpack(confirmed.load(Ordering::Relaxed));
-                if again.round == seen.round && again.pos < shape.block_size {
-                    if !self.mutated(Mutant::NotSkipped) {
-                        return Take::Blocked;
-                    }
-                } else {
-                    continue;
-                }
-            }
-            // Step 4: lock the metadata block for our round.
-            // ORDERING: AcqRel. Acquire as for the load above, whose value it confirms. Release is
-            // not needed for that (the addition chain goes on through any read-modify-write); it
-            // lets a closer that sees our round come after what we have seen.
-            if confirmed
-                .compare_exchange(bits, shape.pack(round, 0), Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok()
-            {
-                break;
-            }
-        }
-        // Step 5: which block, and its header. What only we confirm holds the block.
+        // Steps 2 to 4: close what lags, and lock a lease for our round.
+        let (managed, lease) = match self.lock(m, round) {
+            Ok(locked) => locked,
+            Err(take) => return take,
+        };
         let ratio = ratio_before.unwrap_or_else(|| self.ratio_once_locked());
         let block = shape.block_of(m, round, ratio);
+        // Relaxed: published by the exchange of Managed.
+        self.lease_block(m, lease).store(LeaseBlock::new(round, block.0).0, Ordering::Relaxed);
+        if self.is_left_behind(m, block, lease) && !self.mutated(Mutant::HeldBlockTaken) {
+            self.give_back(m, lease);
+            return Take::Blocked;
+        }
         self.use_row(round.0 % ratio);
-        // Relaxed: published by the exchange of Allocated.
-        self.managed(m).store(Managed::new(round, block.0).0, Ordering::Relaxed);
+        // ORDERING: Release; pairs with the Acquire in `lock` and of the readers: who sees our round sees our lease's
+        // block. Failure means that someone newer has left our lease behind: it is still ours to give back.
+        let expected = if self.mutated(Mutant::PublishedBlindly) {
+            self.managed(m).load(Ordering::Relaxed)
+        } else {
+            managed.0
+        };
+        let published = self.managed(m).compare_exchange(
+            expected,
+            Managed::new(round, lease, block.0).0,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        if published.is_err() {
+            self.give_back(m, lease);
+            return Take::Overtaken;
+        }
+        if lease != managed.lease() {
+            self.count(Counter::LeftBehind, 1);
+        }
+        // Step 5: the header. What only we confirm holds the block.
         if let Some(head) = self.data(block, 0, BLOCK_HEADER).first() {
             // Relaxed: published by the exchange of Allocated or by the confirmation below. No fence
             // before it, as before other data: a reader that copied the new position sees it again
@@ -194,14 +182,67 @@ impl Ring {
         };
         // Step 7: unlock. When it was closed meanwhile, the closer has left all of it to us.
         if opened {
-            self.confirm(m, BLOCK_HEADER);
+            self.confirm(m, lease, BLOCK_HEADER);
             return Take::Taken;
         }
         if !self.mutated(Mutant::ConfirmedByCloser) {
-            self.fill(m, round, block, BLOCK_HEADER);
-            self.confirm(m, BLOCK_HEADER);
+            self.fill(m, round, (lease, block), BLOCK_HEADER);
+            self.confirm(m, lease, BLOCK_HEADER);
         }
         Take::Overtaken
+    }
+
+    /// Gives back a lease that was locked in vain.
+    fn give_back(&self, m: MetadataIndex, lease: LeaseIndex) {
+        if !self.mutated(Mutant::LeaseKept) {
+            self.confirm(m, lease, self.shape.block_size);
+        }
+    }
+
+    /// Locks a lease of the metadata block for `round`: the current one when all have confirmed there, else a free
+    /// one, and the current one is to be left behind. Returns it with Managed as it was.
+    fn lock(&self, m: MetadataIndex, round: Round) -> Result<(Managed, LeaseIndex), Take> {
+        let shape = &self.shape;
+        for _ in 0..TAKE_TRIES {
+            // ORDERING: Acquire; pairs with the Release exchange in `take`: the leases' blocks of all rounds up to
+            // this one are seen, and our stores come after what their takers saw (I4).
+            let managed = Managed(self.managed(m).load(Ordering::Acquire));
+            let current = managed.lease();
+            let seen = self.confirmed_of(m, current);
+            if managed.cmp_round(round).is_ge() || seen.round >= round {
+                return Err(Take::Overtaken);
+            }
+            let mut lease = current;
+            let mut full = seen;
+            if seen.pos < shape.block_size {
+                if self.close(m, seen.round) {
+                    self.count(Counter::ClosedBlocks, 1);
+                }
+                if self.confirmed_of(m, current).pos >= shape.block_size {
+                    continue;
+                }
+                if !self.mutated(Mutant::HeldLeaseTaken) {
+                    lease = self.spare_lease(m, current).ok_or(Take::Blocked)?;
+                    full = self.confirmed_of(m, lease);
+                    if full.pos < shape.block_size {
+                        continue;
+                    }
+                }
+            }
+            // ORDERING: AcqRel. Acquire as for the load of Confirmed, whose value it confirms. Release is not
+            // needed for that (the addition chain goes on through any read-modify-write); it lets a closer
+            // that sees our round come after what we have seen.
+            let locked = self.confirmed(m, lease).compare_exchange(
+                shape.pack(full.round, full.pos),
+                shape.pack(round, 0),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            if locked.is_ok() {
+                return Ok((managed, lease));
+            }
+        }
+        Err(Take::Blocked)
     }
 
     /// Closes the rest of the block at `position`, if that is still the metadata block's current one.
@@ -238,12 +279,12 @@ impl Ring {
                 Ordering::Relaxed,
             ) {
                 Ok(_) if seen.round == round => {
-                    self.fill(m, round, self.managed_block(m), seen.pos);
+                    self.fill(m, round, self.held_lease(m, round), seen.pos);
                     return true;
                 }
                 Ok(_) => {
                     if self.mutated(Mutant::ConfirmedByCloser) {
-                        self.confirm(m, shape.block_size);
+                        self.confirm(m, self.held_lease(m, round).0, shape.block_size);
                     }
                     return true;
                 }
@@ -252,13 +293,9 @@ impl Ring {
         }
     }
 
-    /// Whether some metadata block could be taken, as far as a look without effect can tell.
+    /// Whether some metadata block has a free lease, as far as a look without effect can tell: wrong either way
+    /// costs a dropped event or some positions.
     fn any_metadata_free(&self) -> bool {
-        (0..self.shape.active()).map(MetadataIndex).any(|m| {
-            // Relaxed, both: an estimate; wrong either way costs a dropped event or some positions.
-            let confirmed = self.shape.unpack(self.confirmed(m).load(Ordering::Relaxed));
-            let allocated = self.shape.unpack(self.allocated(m).load(Ordering::Relaxed));
-            confirmed.round == allocated.round && confirmed.pos >= self.shape.filled(allocated)
-        })
+        (0..self.shape.active()).map(MetadataIndex).any(|m| (self.unconfirmed(m).count() as u64) < LEASES)
     }
 }

@@ -15,7 +15,7 @@ use crate::entry::{Block, Header, State};
 use crate::layout::{BLOCK_HEADER, BlockIndex, ENTRY_HEADER, MetadataIndex, Shape};
 use crate::mutant::Mutant;
 use crate::readers::Reading;
-use crate::word::{Managed, Position, RatioPos, RoundPos};
+use crate::word::{Managed, Position, RatioPos};
 
 /// How a snapshot ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -205,51 +205,66 @@ impl Ring {
         let shape = &self.shape;
         let (m, round) = (shape.metadata_of(position), shape.round_of(position));
         for look in 0..=BUSY_LOOKS {
-            let confirmed = self.confirmed_now(m);
-            if confirmed.round < round {
-                return Visit::Pending;
-            }
-            if confirmed.round > round {
-                // The metadata block has moved on: the block was completed, or never taken.
-                let visit = match places.block_of(shape, position) {
-                    Some(block) => self.copy_whole(m, block, position, shape.block_size, true, buffer),
-                    None => Visit::Overwritten,
-                };
-                return match visit {
-                    // The ratio has changed, so it was looked for in the wrong place: next time.
-                    Visit::Overwritten | Visit::Skipped if !places.reading.is_current() => Visit::Busy,
-                    visit => visit,
-                };
-            }
-            // Allocated after Confirmed: if they are equal, both were at the first load, because
-            // Confirmed never exceeds Allocated.
-            // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`: if it is
-            // in our round, Managed and the block header are written.
-            let allocated = shape.unpack(self.allocated(m).load(Ordering::Acquire));
-            if allocated.round < round {
-                return Visit::Pending;
-            }
-            if allocated.round > round {
-                continue;
-            }
-            // Nothing when it was closed before it was opened, and is still being prepared.
-            let Some(block) = self.managed_in(m, round) else { return Visit::Pending };
-            let filled = shape.filled(allocated) & !7;
-            if confirmed.pos == filled {
-                return self.copy_whole(m, block, position, filled, filled == shape.block_size, buffer);
-            }
-            if look == BUSY_LOOKS && mode == Unconfirmed::Salvage {
-                return self.copy_committed(m, block, position, filled, buffer, lost);
+            let salvage = look == BUSY_LOOKS && mode == Unconfirmed::Salvage;
+            // ORDERING: Acquire; pairs with the Release exchange in `take`: a published round's lease is seen.
+            let managed = Managed(self.managed(m).load(Ordering::Acquire));
+            match managed.cmp_round(round) {
+                core::cmp::Ordering::Less => return Visit::Pending,
+                core::cmp::Ordering::Equal => {
+                    let (lease, block) = (managed.lease(), shape.block_named(managed.block()));
+                    let confirmed = self.confirmed_of(m, lease);
+                    if confirmed.round > round {
+                        // Someone newer has locked the lease: it was full.
+                        return self.copy_whole(m, block, position, shape.block_size, true, buffer);
+                    }
+                    // Allocated after Confirmed: if they are equal, both were at the first load, because
+                    // Confirmed never exceeds Allocated.
+                    // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`: if it is
+                    // in our round, the block header is written.
+                    let allocated = shape.unpack(self.allocated(m).load(Ordering::Acquire));
+                    if allocated.round < round || confirmed.round < round {
+                        return Visit::Pending;
+                    }
+                    // In a later round only when this one was closed.
+                    let over = allocated.round > round;
+                    let filled = if over { shape.block_size } else { shape.filled(allocated) & !7 };
+                    if confirmed.pos == filled {
+                        let complete = filled == shape.block_size;
+                        return self.copy_whole(m, block, position, filled, complete, buffer);
+                    }
+                    if salvage {
+                        return self.copy_committed(m, block, position, filled, buffer, lost);
+                    }
+                }
+                core::cmp::Ordering::Greater => {
+                    let held = self.unconfirmed(m).find(|(_, confirmed)| confirmed.round == round);
+                    let held = held.and_then(|(lease, _)| self.block_leased(m, lease, round));
+                    match held {
+                        None => return self.copy_past(m, position, places, buffer),
+                        // It was left behind.
+                        Some(block) if salvage => {
+                            return self.copy_committed(m, block, position, shape.block_size, buffer, lost);
+                        }
+                        Some(_) => {}
+                    }
+                }
             }
             core::hint::spin_loop();
         }
         Visit::Busy
     }
 
-    fn confirmed_now(&self, m: MetadataIndex) -> RoundPos {
-        // ORDERING: Acquire; pairs with the Release additions in `confirm`: what is confirmed is
-        // written (I5).
-        self.shape.unpack(self.confirmed(m).load(Ordering::Acquire))
+    /// Copies the block of a round that is over, if it was ever taken and its data block not reused.
+    fn copy_past(&self, m: MetadataIndex, position: u64, places: &Places<'_>, buffer: &mut [u8]) -> Visit {
+        let visit = match places.block_of(&self.shape, position) {
+            Some(block) => self.copy_whole(m, block, position, self.shape.block_size, true, buffer),
+            None => Visit::Overwritten,
+        };
+        match visit {
+            // The ratio has changed, so it was looked for in the wrong place: next time.
+            Visit::Overwritten | Visit::Skipped if !places.reading.is_current() => Visit::Busy,
+            visit => visit,
+        }
     }
 
     /// Whether the data block has been (or is being) reused or given back since it held `position`. To be
@@ -269,7 +284,7 @@ impl Ring {
         }
         // Relaxed: ordered by the fence.
         let managed = Managed(self.managed(m).load(Ordering::Relaxed));
-        let later = !managed.is_of(self.shape.round_of(position)) && managed.block() == block.0;
+        let later = managed.cmp_round(self.shape.round_of(position)).is_ne() && managed.block() == block.0;
         later || self.header_of(block) != Some(position)
     }
 

@@ -6,7 +6,7 @@
 //! masked or reduced by it. Nothing here reads or writes the area.
 
 use crate::Error;
-use crate::word::{Managed, RatioPos, Round, RoundPos};
+use crate::word::{RatioPos, Round, RoundPos};
 
 /// First word of the area: the bytes `LKBRING1`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"LKBRING1");
@@ -20,12 +20,13 @@ mod size {
     pub(crate) const HEADER: u64 = 4096;
     /// A line of its own for each core.
     pub(crate) const CORE: u64 = 64;
-    /// Allocated and Managed on one line, Confirmed on one of its own.
-    pub(crate) const METADATA: u64 = 128;
+    /// Allocated and Managed on one line, the leases on lines of their own.
+    pub(crate) const METADATA: u64 = 64 + 16 * LEASES;
     /// Offset of Managed within a metadata block.
     pub(crate) const MANAGED: u64 = 8;
-    /// Offset of Confirmed within a metadata block.
-    pub(crate) const CONFIRMED: u64 = 64;
+    /// Offset of the first lease within a metadata block.
+    pub(crate) const LEASE: u64 = 64;
+    pub(crate) const LEASES: u64 = 16;
     /// The three arrays begin at multiples of this.
     pub(crate) const ALIGN: u64 = 4096;
     pub(crate) const BLOCK_MIN: u32 = 4096;
@@ -37,20 +38,21 @@ mod size {
 }
 #[cfg(loom)]
 mod size {
-    pub(crate) const HEADER: u64 = 192;
+    pub(crate) const HEADER: u64 = 200;
     pub(crate) const CORE: u64 = 8;
-    pub(crate) const METADATA: u64 = 24;
+    pub(crate) const METADATA: u64 = 16 + 16 * LEASES;
     pub(crate) const MANAGED: u64 = 8;
-    pub(crate) const CONFIRMED: u64 = 16;
+    pub(crate) const LEASE: u64 = 16;
+    pub(crate) const LEASES: u64 = 2;
     pub(crate) const ALIGN: u64 = 8;
     pub(crate) const BLOCK_MIN: u32 = 32;
     pub(crate) const GLOBAL: u64 = 64;
     pub(crate) const COUNTERS: u64 = 72;
-    pub(crate) const RESIZE: u64 = 152;
-    pub(crate) const READERS: u64 = 184;
+    pub(crate) const RESIZE: u64 = 160;
+    pub(crate) const READERS: u64 = 192;
     pub(crate) const READERS_MAX: usize = 1;
 }
-pub(crate) use size::{COUNTERS, GLOBAL, READERS, READERS_MAX, RESIZE};
+pub(crate) use size::{COUNTERS, GLOBAL, LEASES, READERS, READERS_MAX, RESIZE};
 
 const BLOCK_MAX: u32 = 1 << 20;
 const ACTIVE_MAX: u32 = 1 << 16;
@@ -215,6 +217,10 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MetadataIndex(pub(crate) u64);
 
+/// Index of a lease of a metadata block, below [`LEASES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeaseIndex(pub(crate) u64);
+
 /// Index of a data block, below N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockIndex(pub(crate) u64);
@@ -312,13 +318,14 @@ impl Shape {
 
     /// The data block that a word of the area names, or some data block when it names none.
     #[inline]
-    pub(crate) fn block_named(&self, word: Managed) -> BlockIndex {
-        BlockIndex(if word.block() < self.blocks { word.block() } else { 0 })
+    pub(crate) fn block_named(&self, block: u64) -> BlockIndex {
+        BlockIndex(if block < self.blocks { block } else { 0 })
     }
 
+    /// Confirmed of a lease; its data block is in the word behind.
     #[inline]
-    pub(crate) fn confirmed_word(&self, m: MetadataIndex) -> usize {
-        self.allocated_word(m) + (size::CONFIRMED / 8) as usize
+    pub(crate) fn confirmed_word(&self, m: MetadataIndex, lease: LeaseIndex) -> usize {
+        self.allocated_word(m) + (size::LEASE / 8 + 2 * lease.0) as usize
     }
 
     #[inline]

@@ -12,8 +12,10 @@
 //!
 //! # Glossary
 //! - *Position*: a block's number in the global sequence, from A upwards.
-//! - *Metadata block*: three words, Allocated, Managed and Confirmed, for position mod A. There are A
-//!   of them, so at most A blocks can be written at a time.
+//! - *Metadata block*: Allocated, Managed and the leases, for position mod A. There are A of them, so at
+//!   most A blocks can be written at a time.
+//! - *Lease*: Confirmed, and the data block that it counts for. A metadata block has 16, of which Managed names
+//!   the current one; others are free or *left behind*, held by a writer that stalled (`lease.rs`).
 //! - *Round* (Rnd): position / A. *Ratio*: N / A, as many rows as are in use; a resize changes it.
 //! - *Data block* of a position: (round mod ratio) x A + position mod A, with the ratio that is in force when
 //!   the metadata block has been locked for the round. *Row*: round mod ratio.
@@ -43,6 +45,7 @@
 //! | 312 | blocks closed unused |
 //! | 320 | lagging blocks closed |
 //! | 328 | bytes of filler |
+//! | 336 | blocks left behind |
 //! | 384 | epoch of resizing: odd while the ratio changes |
 //! | 392 | the first position that got the present ratio |
 //! | 400 | rows that may hold anything |
@@ -50,10 +53,11 @@
 //! | 512 ... 1023 | 64 notes of readers: process (upper 32 bits), epoch; 0: free |
 //! | 4096 + 64 c | position of core c's block (8 bytes used) |
 //! | M = 4096 + 64 C, rounded up to 4096 | metadata blocks |
-//! | M + 128 m | Allocated of metadata block m |
-//! | M + 128 m + 8 | Managed: the data block that metadata block m manages, in the upper 32 bits for which round (its low bits) |
-//! | M + 128 m + 64 | Confirmed of metadata block m |
-//! | D = M + 128 A, rounded up to 4096 | data blocks |
+//! | M + 320 m | Allocated of metadata block m |
+//! | M + 320 m + 8 | Managed: bits 31-0 the data block, 35-32 the current lease, 63-36 the round (its low bits) |
+//! | M + 320 m + 64 + 16 l | lease l: Confirmed |
+//! | M + 320 m + 72 + 16 l | lease l: bits 31-0 its data block, 63-32 for which round (its low bits) |
+//! | D = M + 320 A, rounded up to 4096 | data blocks |
 //! | D + B b | data block b: its position (0: never used), then entries |
 //!
 //! All other words are zero. Allocated and Confirmed have the round in the upper 52 - log2(B) bits
@@ -68,9 +72,12 @@
 //!
 //! # A metadata block's life
 //! ```text
-//!  Confirmed (r', B)        full, in some round r' < r; Allocated (r', >= B)
+//!  Confirmed (r', B)        a lease that is full, from some round r' < r; Allocated (< r, >= B)
 //!      |  taker: exchange Confirmed -> (r, 0)                   [locked]
-//!      |  taker: look at the ratio, store Managed, and the position in the data block
+//!      |  taker: look at the ratio, store the lease's data block
+//!      |  taker: exchange Managed -> (r, lease, data block)     [published]
+//!      |      fails if a newer taker was faster: then Confirmed += B, and nothing has happened
+//!      |  taker: store the position in the data block
 //!      |  taker: exchange Allocated -> (r, 8)                   [open] ----+
 //!      |      fails if a closer was faster: then all of it is filler       | closer: exchange
 //!      |  taker: Confirmed += 8                                            | Allocated -> (r, B),
@@ -79,17 +86,20 @@
 //!      v
 //!  Confirmed (r, B)         full again when the last of them has confirmed
 //! ```
-//! A taker that finds Confirmed in an earlier round and not full, even after closing, skips the
-//! position: somebody has not confirmed. The position's data block is left as it was.
+//! A taker that finds the current lease in an earlier round and not full, even after closing, leaves it
+//! behind and takes a free one: somebody has not confirmed. When the position's own data block is
+//! held by a lease that was left behind, or no lease is free, it skips the position; the data block is left
+//! as it was. A lease left behind becomes full, and its data block usable, when its last writer confirms; what a
+//! dead writer holds is taken back by [`Ring::reclaim`].
 //!
 //! # Invariants
 //! - I1: Allocated and Confirmed never decrease. Every change of Confirmed is a read-modify-write.
 //! - I2: in a round each byte of the block is reserved once: the header by the taker, the rest by
 //!   additions to Allocated or by one closer. A closer that came before Allocated was opened leaves
 //!   all of it to the taker.
-//! - I3: whoever has reserved bytes has not confirmed them; Confirmed is therefore not full, and the
-//!   block keeps its round. An addition to Allocated can land in a later round than the writer looked
-//!   at: the round it returns is the one whose block the space is in.
+//! - I3: whoever has reserved bytes has not confirmed them; the lease's Confirmed is therefore not full, and lease
+//!   and data block stay as they are, whether left behind or not. An addition to Allocated can land in a
+//!   later round than the writer looked at: the round it returns is the one whose block the space is in.
 //! - I4: users of a data block in a later round come after those of earlier rounds: Release of
 //!   Confirmed, Acquire by the taker, Release of Allocated, Acquire by the writer.
 //! - I5: when Confirmed equals Allocated (both in the same round), all bytes below are written.
@@ -99,7 +109,7 @@
 //!   nothing of a later round.
 //! - I7: data blocks of column m (number mod A) are only written by who holds space in metadata block m, so
 //!   takers that saw different ratios never share a data block.
-//! - I8: whoever takes a block after a resizer has found its metadata block full uses the resizer's ratio.
+//! - I8: whoever locks a lease after a resizer has found it full uses the resizer's ratio.
 //!   So what the resizer gives back is written by nobody (see `resize.rs`).
 //!
 //! # Rejected
@@ -131,6 +141,7 @@ mod entry;
 mod error;
 mod follow;
 mod layout;
+mod lease;
 mod losses;
 mod memory;
 mod mutant;

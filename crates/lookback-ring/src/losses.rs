@@ -21,6 +21,7 @@ pub(crate) enum Counter {
     WastedBlocks = 7,
     ClosedBlocks = 8,
     FillerBytes = 9,
+    LeftBehind = 10,
 }
 
 /// What a ring lost or gave up since it was formatted.
@@ -37,7 +38,8 @@ pub struct Losses {
     pub dropped_exhausted: u64,
     /// Payload bytes of all dropped events.
     pub dropped_bytes: u64,
-    /// Positions skipped because a writer still held their metadata block (paper, section 3.4).
+    /// Positions skipped because a writer still held their data block from an earlier round (paper, section 3.4), or all
+    /// leases of the metadata block.
     pub skipped_blocks: u64,
     /// Positions given up because the sequence had lapped them before they were ready.
     pub overtaken_blocks: u64,
@@ -48,6 +50,9 @@ pub struct Losses {
     pub closed_blocks: u64,
     /// Bytes filled up in blocks that were closed, for whatever reason.
     pub filler_bytes: u64,
+    /// Blocks that the ring went on without, because a writer still held them when the sequence came round;
+    /// [`Ring::left_behind`] tells how many are held now.
+    pub blocks_left_behind: u64,
 }
 
 impl Losses {
@@ -79,6 +84,7 @@ impl Ring {
             wasted_blocks: get(Counter::WastedBlocks),
             closed_blocks: get(Counter::ClosedBlocks),
             filler_bytes: get(Counter::FillerBytes),
+            blocks_left_behind: get(Counter::LeftBehind),
         }
     }
 }

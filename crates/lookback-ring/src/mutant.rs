@@ -13,10 +13,14 @@ pub enum Mutant {
     LandingIgnored,
     /// The space of such an addition is not used (and so never confirmed).
     LandingAbandoned,
-    /// A metadata block is taken over although its writers have not confirmed.
-    NotSkipped,
-    /// "The previous round is done" is `== round - 1` instead of `< round`.
-    PreviousRoundExact,
+    /// A lease is taken over although its writers have not confirmed.
+    HeldLeaseTaken,
+    /// A data block is used although a writer that was left behind holds it.
+    HeldBlockTaken,
+    /// A lease that was locked in vain is not given back.
+    LeaseKept,
+    /// Managed is changed without a look at whether someone newer has changed it.
+    PublishedBlindly,
     /// The one who closes a block that is being prepared confirms it in place of the one preparing it.
     ConfirmedByCloser,
     /// Confirmation is Relaxed instead of Release.

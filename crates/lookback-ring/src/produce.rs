@@ -7,7 +7,7 @@
 use crate::atomics::{Ordering, fence};
 use crate::copy::Payload;
 use crate::entry::{Header, State, entry_size};
-use crate::layout::{BlockIndex, MetadataIndex};
+use crate::layout::{BlockIndex, LeaseIndex, MetadataIndex};
 use crate::losses::Counter;
 use crate::mutant::Mutant;
 use crate::word::{Managed, Position, Round, RoundPos};
@@ -23,6 +23,7 @@ use crate::{Dropped, Ring};
 pub struct Reservation {
     pub(crate) metadata: MetadataIndex,
     pub(crate) round: Round,
+    pub(crate) lease: LeaseIndex,
     pub(crate) block: BlockIndex,
     /// Byte offset in the block.
     pub(crate) offset: u64,
@@ -167,7 +168,9 @@ impl Ring {
         if seen.round != round || seen.pos > room {
             return Err(Missed::Full);
         }
-        let block = self.managed_block(metadata);
+        // Relaxed: ordered by the look.
+        let managed = Managed(self.managed(metadata).load(Ordering::Relaxed));
+        let (lease, block) = (managed.lease(), shape.block_named(managed.block()));
         // ORDERING: Acquire; pairs with the Release exchange of Allocated in `take`, by which the
         // block's new user has come after all its earlier users (I4). Without it this thread's
         // stores could be ordered before theirs.
@@ -178,8 +181,8 @@ impl Ring {
         if got.round != round {
             return Err(Missed::Later { metadata, looked_at: round, got });
         }
-        // The block is the round's: Managed changes only when the block is full, and it was not.
-        Ok(Reservation { metadata, round, block, offset: got.pos, size })
+        // Lease and block are the round's: Managed changes only when the block is full or closed, and it was not.
+        Ok(Reservation { metadata, round, lease, block, offset: got.pos, size })
     }
 
     /// As [`Ring::try_reserve`], for the slow path: every addition has been made good.
@@ -196,7 +199,7 @@ impl Ring {
             Missed::TooShort(metadata, got) => {
                 // What was left, if anything, is reserved, but too small: it becomes filler.
                 if got.pos < self.shape.block_size {
-                    self.fill(metadata, got.round, self.managed_block(metadata), got.pos);
+                    self.fill(metadata, got.round, self.held_lease(metadata, got.round), got.pos);
                 }
                 None
             }
@@ -204,24 +207,16 @@ impl Ring {
             // The paper does not mention this: the space is as legitimately reserved there as any other.
             Missed::Later { metadata, looked_at, got } => {
                 let round = if self.mutated(Mutant::LandingIgnored) { looked_at } else { got.round };
-                let block = self.managed_block(metadata);
-                Some(Reservation { metadata, round, block, offset: got.pos, size })
+                let (lease, block) = self.held_lease(metadata, got.round);
+                Some(Reservation { metadata, round, lease, block, offset: got.pos, size })
             }
         }
-    }
-
-    /// The data block of a metadata block in which the caller holds space.
-    #[inline]
-    pub(crate) fn managed_block(&self, m: MetadataIndex) -> BlockIndex {
-        // Relaxed: stored before Allocated was opened for this round, and not changed while the caller
-        // holds space in it (I3).
-        self.shape.block_named(Managed(self.managed(m).load(Ordering::Relaxed)))
     }
 
     /// Writes the entry and confirms it.
     #[inline(always)]
     pub(crate) fn commit(&self, reservation: &Reservation, kind: u16, payload: impl Payload) {
-        let &Reservation { metadata, round, block, offset, size } = reservation;
+        let &Reservation { metadata, round, lease, block, offset, size } = reservation;
         let length = payload.length() as u64;
         let words = self.data(block, offset, offset + size);
         let header = |state| Header { state, kind, length }.pack(round);
@@ -235,12 +230,12 @@ impl Ring {
             // blocks with unconfirmed entries: a committed header comes with its payload.
             head.store(header(State::Committed), Ordering::Release);
         }
-        self.confirm(metadata, size);
+        self.confirm(metadata, lease, size);
     }
 
     /// Counts `size` bytes as written, which gives the reservation back.
     #[inline]
-    pub(crate) fn confirm(&self, metadata: MetadataIndex, size: u64) {
+    pub(crate) fn confirm(&self, metadata: MetadataIndex, lease: LeaseIndex, size: u64) {
         // ORDERING: Release; pairs with the Acquire of Confirmed in `take` (the next user of
         // the block comes after this one, I4) and in the consumer (a confirmed entry is whole, I5).
         // As every change of Confirmed is a read-modify-write, one Acquire meets all of them.
@@ -248,7 +243,7 @@ impl Ring {
             false => Ordering::Release,
             true => Ordering::Relaxed,
         };
-        self.confirmed(metadata).fetch_add(size, order);
+        self.confirmed(metadata, lease).fetch_add(size, order);
     }
 
     /// Comes after taking a reservation and before the first store to its data.
@@ -263,7 +258,13 @@ impl Ring {
     }
 
     /// Makes the rest of a block, from `pos` on, filler and confirms it. The caller has reserved it.
-    pub(crate) fn fill(&self, metadata: MetadataIndex, round: Round, block: BlockIndex, pos: u64) {
+    pub(crate) fn fill(
+        &self,
+        metadata: MetadataIndex,
+        round: Round,
+        (lease, block): (LeaseIndex, BlockIndex),
+        pos: u64,
+    ) {
         let size = self.shape.block_size.saturating_sub(pos);
         self.writer_fence();
         if let Some(head) = self.data(block, pos & !7, self.shape.block_size).first() {
@@ -272,7 +273,7 @@ impl Ring {
             head.store(header.pack(round), Ordering::Release);
         }
         self.count(Counter::FillerBytes, size);
-        self.confirm(metadata, size);
+        self.confirm(metadata, lease, size);
     }
 
     /// Counts an event that is not recorded.

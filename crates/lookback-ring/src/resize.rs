@@ -23,7 +23,7 @@ use crate::atomics::{AtomicU64, Ordering, fence};
 use crate::layout::{BLOCK_HEADER, BlockIndex, MetadataIndex, RESIZE};
 use crate::losses::Counter;
 use crate::mutant::Mutant;
-use crate::word::{Managed, Position, RatioPos, Round};
+use crate::word::{Position, RatioPos};
 use crate::{Error, Ring};
 
 /// What a resizer waits for, as told to its caller.
@@ -219,35 +219,28 @@ impl Ring {
         let first = ratio * shape.active();
         let mut held = Vec::new();
         for m in (0..shape.active()).map(MetadataIndex) {
-            let still = loop {
-                // ORDERING: Acquire; pairs with the Release additions in `confirm`: when it is full, its
-                // writers have written.
-                let confirmed = shape.unpack(self.confirmed(m).load(Ordering::Acquire));
-                if confirmed.pos >= shape.block_size {
-                    break None;
-                }
-                let block = self.managed_in(m, confirmed.round);
-                if block.is_some_and(|block| block.0 < first) {
-                    break None;
-                }
-                if self.close(m, confirmed.round) {
-                    self.count(Counter::ClosedBlocks, 1);
-                    continue;
-                }
-                if !wait(Obstacle::Writer) {
-                    break Some((m, block));
-                }
-            };
-            held.extend(still);
+            for lease in self.leases() {
+                let still = loop {
+                    let confirmed = self.confirmed_of(m, lease);
+                    if confirmed.pos >= shape.block_size {
+                        break None;
+                    }
+                    let block = self.block_leased(m, lease, confirmed.round);
+                    if block.is_some_and(|block| block.0 < first) {
+                        break None;
+                    }
+                    if self.close(m, confirmed.round) {
+                        self.count(Counter::ClosedBlocks, 1);
+                        continue;
+                    }
+                    if !wait(Obstacle::Writer) {
+                        break Some((m, block));
+                    }
+                };
+                held.extend(still);
+            }
         }
         held
-    }
-
-    /// The data block that a metadata block manages in `round`; `None` while that is being prepared.
-    pub(crate) fn managed_in(&self, m: MetadataIndex, round: Round) -> Option<BlockIndex> {
-        // Relaxed: the round in the word tells whether it is the one that is looked for.
-        let word = Managed(self.managed(m).load(Ordering::Relaxed));
-        word.is_of(round).then(|| self.shape.block_named(word))
     }
 
     /// Gives the blocks of `rows` back, but for those held.

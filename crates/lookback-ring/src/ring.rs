@@ -5,7 +5,9 @@
 //! of handles, in any process, on the same area are equal, and none needs to be closed.
 
 use crate::atomics::{AtomicU64, Ordering};
-use crate::layout::{self, BLOCK_HEADER, BlockIndex, ENTRY_HEADER, Geometry, MetadataIndex, Shape, header};
+use crate::layout::{
+    self, BLOCK_HEADER, BlockIndex, ENTRY_HEADER, Geometry, LEASES, LeaseIndex, MetadataIndex, Shape, header,
+};
 use crate::memory::Memory;
 use crate::mutant::Mutant;
 use crate::word::RatioPos;
@@ -173,7 +175,9 @@ impl Ring {
             // Round 0 is in the upper bits, as zero.
             set(shape.allocated_word(m), shape.block_size);
             set(shape.managed_word(m), m.0);
-            set(shape.confirmed_word(m), shape.block_size);
+            for lease in (0..LEASES).map(LeaseIndex) {
+                set(shape.confirmed_word(m, lease), shape.block_size);
+            }
         }
         // ORDERING: Release; pairs with the Acquire in `open`.
         self.word(header::MAGIC as usize / 8).store(layout::MAGIC, Ordering::Release);
@@ -227,8 +231,12 @@ impl Ring {
     }
 
     #[inline]
-    pub(crate) fn confirmed(&self, m: MetadataIndex) -> &AtomicU64 {
-        self.word(self.shape.confirmed_word(m))
+    pub(crate) fn confirmed(&self, m: MetadataIndex, lease: LeaseIndex) -> &AtomicU64 {
+        self.word(self.shape.confirmed_word(m, lease))
+    }
+
+    pub(crate) fn lease_block(&self, m: MetadataIndex, lease: LeaseIndex) -> &AtomicU64 {
+        self.word(self.shape.confirmed_word(m, lease) + 1)
     }
 
     /// The words of a data block from byte `from` to byte `to`, both multiples of 8 and at most

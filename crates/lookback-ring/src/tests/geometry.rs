@@ -116,7 +116,8 @@ fn the_layout_is_as_documented() {
     // Metadata block 0 in round 1: 8 bytes of header, 8 + 11 bytes of entry, rounded up.
     assert_eq!([word(bytes, 8192), word(bytes, 8192 + 64)], [(1 << 24) | 32; 2]);
     // Position 4 is in data block 4, in round 1; two rows have been used.
-    assert_eq!(word(bytes, 8192 + 8), (1 << 32) | 4);
+    assert_eq!(word(bytes, 8192 + 8), (1 << 36) | 4);
+    assert_eq!(word(bytes, 8192 + 64 + 8), (1 << 32) | 4);
     assert_eq!([384, 392, 400, 408].map(|at| word(bytes, at)), [0, 0, 2, 0]);
     let block = &bytes[12288 + 4 * 4096..];
     assert_eq!(word(block, 0), 4);

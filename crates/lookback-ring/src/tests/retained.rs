@@ -145,6 +145,11 @@ fn the_sequence_of_positions_ends_without_wrapping() {
     let ring = area.format(g).unwrap();
     // Far ahead, in a round before the last ones.
     let limit = ring.shape.limit;
+    for m in (0..2).map(crate::layout::MetadataIndex) {
+        let before =
+            crate::word::Managed::new(ring.shape.round_of(limit - 8), crate::layout::LeaseIndex(0), m.0);
+        ring.managed(m).store(before.0, crate::atomics::Ordering::Relaxed);
+    }
     ring.global().store(crate::word::RatioPos::new(2, limit - 3).0, crate::atomics::Ordering::Relaxed);
     let results: Vec<_> = (0..5).map(|seq| ring.write_on(0, 0, &[&payload(0, seq, 4000)])).collect();
     assert_eq!(results[..3], [Ok(()); 3]);

@@ -7,10 +7,11 @@ use crate::produce::Reservation;
 use crate::{Dropped, Position, Ring};
 
 #[test]
-fn a_stalled_writers_block_is_skipped_and_reused_later() {
+fn a_stalled_writers_block_is_left_behind_and_reused_later() {
     let g = geometry(16, 4, 2);
     let area = Area::new(g.bytes());
     let ring = area.format(g).unwrap();
+    // Position 4, in data block 4.
     let stalled = ring.reserve(0, 1000).unwrap();
     let held = position(&ring, &stalled);
     let mut seq = 0;
@@ -18,51 +19,86 @@ fn a_stalled_writers_block_is_skipped_and_reused_later() {
         ring.write_on(1, 0, &[&payload(1, seq, 4080)]).unwrap();
         seq += 1;
     };
-    // Three laps over the other metadata blocks: the held one is skipped in between.
-    (0..3 * 3).for_each(|_| write_block());
+    // Positions 5 to 21. Its metadata block goes on at 8; its data block comes round at 20, which is skipped.
+    (0..16).for_each(|_| write_block());
     let losses = ring.losses();
-    assert_eq!((losses.skipped_blocks, losses.closed_blocks, losses.dropped()), (2, 1, 0));
+    assert_eq!((losses.blocks_left_behind, losses.closed_blocks), (1, 1));
+    assert_eq!((losses.skipped_blocks, losses.dropped(), ring.left_behind()), (1, 0, 1));
     let (blocks, end) = snapshot(&ring, Position::START);
-    assert_eq!(blocks.len(), 9);
-    assert_eq!((end.lost.busy, end.lost.pending, end.next), (1, 2, held));
+    assert_eq!(blocks.len(), 15);
+    assert_eq!((end.lost.busy, end.lost.pending, end.next), (1, 1, held));
     // The writer goes on: its entry is whole, in its old block.
     ring.commit_parts(&stalled, 7, &[&payload(0, 99, 1000)]);
+    assert_eq!(ring.left_behind(), 0);
     let (blocks, end) = snapshot(&ring, held);
     assert!(blocks.iter().any(|b| b.position == held && b.complete && b.events == [(0, 99)]));
     assert_eq!(end.lost.busy, 0);
-    // From now on the metadata block takes part again.
-    (0..8).for_each(|_| write_block());
+    // From now on its data block takes part again.
+    (0..32).for_each(|_| write_block());
     assert_eq!(ring.losses().skipped_blocks, losses.skipped_blocks);
     let (blocks, _) = snapshot(&ring, Position::START);
-    let newest: Vec<u64> = blocks.iter().rev().take(8).map(|b| b.position.0).collect();
+    let newest: Vec<u64> = blocks.iter().rev().take(16).map(|b| b.position.0).collect();
     assert!(newest.windows(2).all(|w| w[0] == w[1] + 1), "consecutive positions: {newest:?}");
 }
 
 #[test]
-fn when_writers_hold_every_metadata_block_events_are_dropped_and_counted() {
-    let g = geometry(8, 2, 2);
+fn when_writers_hold_all_blocks_or_all_leases_events_are_dropped_and_counted() {
+    // As many data blocks as writers that stall; and more data blocks, but only 16 leases for each of two
+    // metadata blocks.
+    for (blocks, most) in [(8, 8), (64, 32)] {
+        let g = geometry(blocks, 2, 2);
+        let area = Area::new(g.bytes());
+        let ring = area.format(g).unwrap();
+        let held: Vec<_> = (0..most).map(|_| ring.reserve(0, 3000).unwrap()).collect();
+        // What fits beside the last one still goes in.
+        ring.write_on(0, 0, &[&payload(0, 100, 100)]).unwrap();
+        for _ in 0..50 {
+            assert_eq!(ring.write_on(0, 0, &[&payload(0, 101, 4000)]), Err(Dropped::Blocked));
+        }
+        let losses = ring.losses();
+        assert_eq!((losses.dropped_blocked, losses.dropped_bytes), (50, 50 * 4000));
+        assert_eq!(ring.left_behind(), most - 2);
+        for (i, reservation) in held.into_iter().enumerate() {
+            ring.commit_parts(&reservation, 0, &[&payload(0, i as u64, 3000)]);
+        }
+        assert_eq!(ring.left_behind(), 0);
+        for core in 0..2 {
+            ring.write_on(core, 0, &[&payload(1, core as u64, 4000)]).unwrap();
+        }
+        assert_eq!(ring.losses().dropped(), 50);
+        let (blocks, end) = snapshot(&ring, Position::START);
+        let events: Vec<_> = blocks.into_iter().flat_map(|b| b.events).collect();
+        assert!(events.ends_with(&[(1, 0), (1, 1)]), "{events:?}");
+        // At most the two blocks taken since have pushed others out.
+        assert!(events.len() as u32 >= most - 2 + 2, "{events:?}");
+        assert_eq!(end.lost.busy, 0);
+    }
+}
+
+#[test]
+fn what_dead_writers_hold_is_reclaimed() {
+    let g = geometry(16, 2, 1);
     let area = Area::new(g.bytes());
     let ring = area.format(g).unwrap();
-    let held = [ring.reserve(0, 500).unwrap(), ring.reserve(1, 500).unwrap()];
-    // What fits beside them still goes in.
-    ring.write_on(0, 0, &[&payload(0, 1, 100)]).unwrap();
-    for _ in 0..50 {
-        assert_eq!(ring.write_on(0, 0, &[&payload(0, 2, 4000)]), Err(Dropped::Blocked));
-    }
-    let losses = ring.losses();
-    assert_eq!((losses.dropped_blocked, losses.dropped_bytes), (50, 50 * 4000));
-    for (i, reservation) in held.into_iter().enumerate() {
-        ring.commit_parts(&reservation, 0, &[&payload(i as u64, 0, 500)]);
-    }
-    ring.write_on(0, 0, &[&payload(0, 3, 4000)]).unwrap();
-    ring.write_on(1, 0, &[&payload(1, 3, 4000)]).unwrap();
-    assert_eq!(ring.losses().dropped(), 50);
-    // The positions used up while everything was held have not pushed anything out.
-    let (blocks, end) = snapshot(&ring, Position::START);
-    let mut events: Vec<_> = blocks.into_iter().flat_map(|b| b.events).collect();
-    events.sort_unstable();
-    assert_eq!(events, [(0, 0), (0, 1), (0, 3), (1, 0), (1, 3)]);
-    assert_eq!((end.lost.busy, end.lost.pending), (0, 0));
+    let write_block = |seq| ring.write_on(0, 0, &[&payload(0, seq, 4080)]).unwrap();
+    let dead = ring.reserve(0, 1000).unwrap();
+    (0..5).for_each(write_block);
+    let alive = ring.reserve(0, 1000).unwrap();
+    let begun = position(&ring, &alive);
+    (5..10).for_each(write_block);
+    assert_eq!((ring.left_behind(), ring.reclaim(position(&ring, &dead))), (2, 0));
+    assert_eq!((ring.reclaim(begun), ring.left_behind()), (1, 1));
+    // Its data block is used again, the other one is not.
+    let skipped = ring.losses().skipped_blocks;
+    (10..40).for_each(write_block);
+    assert!(ring.losses().skipped_blocks > skipped);
+    ring.commit_parts(&alive, 0, &[&payload(1, 0, 1000)]);
+    let skipped = ring.losses().skipped_blocks;
+    (40..80).for_each(write_block);
+    assert_eq!((ring.losses().skipped_blocks, ring.left_behind()), (skipped, 0));
+    let (blocks, _) = snapshot(&ring, Position::START);
+    let events: Vec<u64> = blocks.iter().flat_map(|b| &b.events).map(|e| e.1).collect();
+    assert_eq!(events, (64..80).collect::<Vec<_>>());
 }
 
 #[test]
