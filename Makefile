@@ -107,9 +107,9 @@ bench-startup: build ## Cost at start-up
 bench-ring: ## Cost of the ring
 	@$(WITH) cargo bench -p lookback-ring --bench ring
 bench-replay: ## What the ring and others keep of real traces
-	@$(WITH) cargo bench -p lookback-ring --features stalls --bench replay
+	@$(WITH) bench/replay.sh
 bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
-	@for bench in tracepoint workloads startup; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+	@for bench in tracepoint workloads startup replay; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 
 .PHONY: install clean
 install: native ## Install the command and the agent below PREFIX (/usr/local)

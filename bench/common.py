@@ -45,8 +45,8 @@ def version(java):
 class Run:
     """Keeps the raw lines of one benchmark run and its results."""
 
-    def __init__(self, name):
-        for needed in (AGENT, pathlib.Path(JARS.split(":")[0])):
+    def __init__(self, name, needs=(AGENT, pathlib.Path(JARS.split(":")[0]))):
+        for needed in needs:
             if not needed.exists():
                 sys.exit(f"{needed} is missing; run `make build` first")
         now = datetime.datetime.now(datetime.timezone.utc)
@@ -62,6 +62,17 @@ class Run:
     def note(self, line):
         self.lines.append(line)
         print(line, flush=True)
+
+    def follow(self, command):
+        """Notes what a program prints, line by line, and gives it."""
+        lines = []
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as program:
+            for line in program.stdout:
+                lines.append(line.rstrip("\n"))
+                self.note(lines[-1])
+        if program.returncode != 0:
+            sys.exit(f"{' '.join(map(str, command))} failed with {program.returncode}")
+        return lines
 
     def result(self, name, value, unit):
         self.note(f"result {name} {value:.4g} {unit}")

@@ -41,6 +41,17 @@ impl Trace {
         self.events.iter().map(Event::size).sum()
     }
 
+    /// Event number `number` of the trace, replayed again and again.
+    pub(crate) fn event(&self, number: u64) -> &Event {
+        &self.events[number as usize % self.events.len()]
+    }
+
+    /// How many events are written into `memory` bytes: the whole trace, as often as fills them
+    /// [`crate::FILLS`] times.
+    pub(crate) fn count(&self, memory: usize) -> u64 {
+        ((crate::FILLS * memory).div_ceil(self.bytes()) * self.events.len()) as u64
+    }
+
     fn read(path: &Path) -> Trace {
         let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let mut threads = HashMap::new();
