@@ -104,12 +104,12 @@ bench-workloads: build ## Cost for whole programs
 	@$(WITH) bench/workloads.sh
 bench-startup: build ## Cost at start-up
 	@$(WITH) bench/startup.sh
-bench-ring: ## Cost of the ring
-	@$(WITH) cargo bench -p lookback-ring --bench ring
+bench-ring: ## Cost of the ring, beside LTTng-UST, JFR and ftrace
+	@$(WITH) bench/ring.sh
 bench-replay: ## What the ring and others keep of real traces
 	@$(WITH) bench/replay.sh
 bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
-	@for bench in tracepoint workloads startup replay; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+	@for bench in tracepoint workloads startup replay ring; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 
 .PHONY: install clean
 install: native ## Install the command and the agent below PREFIX (/usr/local)

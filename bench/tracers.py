@@ -1,4 +1,4 @@
-"""Tracers of others, as programs on this machine: LTTng-UST, ftrace. How they are built, set up and read.
+"""Tracers of others, as programs on this machine: LTTng-UST, ftrace, JFR. How they are built, set up and read.
 
 The constraint: nothing of the machine may change beyond the run (a session daemon in namespaces of its own, instances
 of ftrace that are removed again), and what a machine lacks is said in one line and left out. It must not judge what
@@ -13,7 +13,7 @@ import shutil
 import struct
 import subprocess
 
-from common import ROOT
+from common import ROOT, jdks
 
 PEERS = ROOT / "bench" / "peers"
 TRACEFS = pathlib.Path("/sys/kernel/tracing")
@@ -110,6 +110,54 @@ def ftrace_replay(events, cores, memory, program):
                 found = (re.search(r": # ([0-9a-f]+) buf:", line) for line in lines)
                 numbers += [int(match.group(1), 16) for match in found if match]
     return memory, numbers
+
+
+def cost_programs(folder, run):
+    """{tracer: a function that measures it in so many bursts and gives its lines}, of what this machine has."""
+    found = {}
+    why = lttng_missing()
+    if why:
+        run.note(f"# {why}")
+    else:
+        program = build(folder, "lttng_cost", "-llttng-ust", "-ldl", "-lm", "-pthread")
+        # 12 MiB in all, as in the replay, in the powers of two that LTTng has: sixteen sub-buffers a processor.
+        found["lttng"] = lambda bursts: lttng(0, 16, "512K", [program, bursts], read=False)[1]
+    why = ftrace_missing()
+    if why:
+        run.note(f"# {why}")
+    else:
+        marker = build(folder, "ftrace_cost", "-lm", "-pthread")
+        found["ftrace"] = lambda bursts: ftrace_cost(marker, bursts)
+    found.update(jfr_programs(folder, run))
+    return {tracer: lambda bursts, f=f: f(bursts).splitlines() for tracer, f in found.items()}
+
+
+def ftrace_cost(program, bursts):
+    with ftrace_instances(1, 6144) as (instance,):
+        (instance / "buffer_size_kb").write_text("6144")
+        return output([str(program), str(bursts), str(instance)])
+
+
+def jfr_programs(folder, run):
+    """The same for JFR on each JDK at hand that has it."""
+    compiler = shutil.which(os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "javac")) or shutil.which("javac")
+    if not compiler:
+        run.note("# JFR left out: no javac")
+        return {}
+    subprocess.run([compiler, "--release", "17", "-d", str(folder), str(PEERS / "JfrCost.java")], check=True)
+    found = {}
+    for jdk, executable in jdks().items():
+        if "jdk.jfr" not in output([executable, "--list-modules"]):
+            run.note(f"# JFR left out on {jdk}: its runtime has no module jdk.jfr")
+            continue
+        name = jdk.replace("jdk", "jfr")
+        command = [executable, "-cp", str(folder), "JfrCost", name]
+        found[name] = lambda bursts, command=command: output([*command, str(bursts)])
+    return found
+
+
+def output(command):
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
 
 
 def write_kept(path, memory, numbers):

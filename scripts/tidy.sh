@@ -45,11 +45,11 @@ for document in *.md docs/*.md; do
   done < <(grep -oE '\]\([^)]+\)' "$document" | sed 's/^](//; s/)$//' | grep -vE '^(https?:|#)' || true)
 done
 
-for script in scripts/*.sh bench/*.sh .ci/run; do
+for script in scripts/*.sh bench/*.sh bench/peers/*.sh .ci/run; do
   [ ! -f "$script" ] || [ -x "$script" ] || [ "$script" = scripts/lib.sh ] || problem "$script cannot be executed: chmod +x"
 done
 if command -v shellcheck >/dev/null; then
-  mapfile -t shells < <(ls scripts/*.sh bench/*.sh .ci/run 2>/dev/null)
+  mapfile -t shells < <(ls scripts/*.sh bench/*.sh bench/peers/*.sh .ci/run 2>/dev/null)
   shellcheck -x -S warning "${shells[@]}" || problem "shellcheck found the above"
 fi
 

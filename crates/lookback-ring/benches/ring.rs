@@ -1,5 +1,6 @@
 //! Cost of recording one event, by size and way of handing it over, with one and two threads, beside the
-//! floor of this machine.
+//! floor of this machine and two simpler designs: one buffer for all (`global`, with one locked addition: less than BBQ
+//! does) and a ring for each thread (`per-thread`, plain stores).
 //!
 //! The constraint: the machine is shared and noisy, so averages of long loops lie, and figures taken one after the
 //! other do not compare. The method is clean bursts, the cases taking turns: short bursts, threads pinned and started
@@ -73,6 +74,25 @@ struct Target {
     large: &'static Ring,
     /// For the floor: a line each for two counters and a place for stores, for each thread.
     lines: &'static [Lines],
+    /// For the simpler designs: their memory, and the cursor of the one for all.
+    words: &'static [AtomicU64],
+    cursor: &'static Lines,
+}
+
+impl Target {
+    fn new(threads: usize) -> Target {
+        let lines: Vec<Lines> = (0..threads).map(|_| Lines::default()).collect();
+        // Not zero, so that the memory is touched.
+        let words: Vec<AtomicU64> = (0..AREA / 8).map(|_| AtomicU64::new(1)).collect();
+        let cores = threads as u32;
+        Target {
+            small: ring(cores, 64),
+            large: ring(cores, 4200),
+            lines: lines.leak(),
+            words: words.leak(),
+            cursor: Box::leak(Box::default()),
+        }
+    }
 }
 
 #[repr(align(128))]
@@ -153,6 +173,54 @@ fn floor_unlocked<const CLOCK: bool>(t: &Target, thread: usize) {
     }
 }
 
+/// Stores an event's header and payload at a word of the simpler designs' memory, without going over its end.
+#[inline(always)]
+fn store<const N: usize>(words: &[AtomicU64], at: usize, payload: [u64; N]) {
+    let space = &words[at..=at + N];
+    for (slot, word) in space.iter().zip([N as u64].into_iter().chain(payload)) {
+        slot.store(word, Ordering::Relaxed);
+    }
+}
+
+#[inline(always)]
+fn global_event<const N: usize>(t: &Target, i: u64) {
+    let mut words = [i; N];
+    words[0] = clock();
+    let at = t.cursor.0[0].fetch_add(N as u64 + 1, Ordering::Relaxed) as usize;
+    store(t.words, (at & (AREA / 8 - 1)).min(AREA / 8 - 1 - N), words);
+}
+
+/// One buffer for all cores.
+#[inline(never)]
+fn global<const N: usize>(t: &Target, _: usize) {
+    for i in 0..EVENTS as u64 {
+        global_event::<N>(t, i);
+    }
+}
+
+#[inline(always)]
+fn thread_event<const N: usize>(t: &Target, thread: usize, i: u64) {
+    let mut words = [i; N];
+    words[0] = clock();
+    // Half the memory each, for at most two threads.
+    const PART: usize = AREA / 16;
+    // A word that the floor does not use.
+    let cursor = &t.lines[thread].1[8];
+    let at = cursor.load(Ordering::Relaxed) as usize;
+    store(&t.words[thread * PART..][..PART], at, words);
+    let next = at + N + 1;
+    cursor.store(if next + N + 1 > PART { 0 } else { next as u64 }, Ordering::Release);
+}
+
+/// A ring for each thread.
+#[inline(never)]
+fn per_thread<const N: usize>(t: &Target, thread: usize) {
+    for i in 0..EVENTS as u64 {
+        thread_event::<N>(t, thread, i);
+    }
+}
+
+/// The ring's unless another tracer is named before a colon.
 const CASES: &[(&str, Case)] = &[
     ("floor.clock", floor_clock),
     ("floor.32B", floor_locked::<true>),
@@ -172,6 +240,10 @@ const CASES: &[(&str, Case)] = &[
     ("32B.parts", parts::<32>),
     ("64B.parts", parts::<64>),
     ("4KiB.parts", parts::<4096>),
+    ("global:32B", global::<4>),
+    ("global:64B", global::<8>),
+    ("per-thread:32B", per_thread::<4>),
+    ("per-thread:64B", per_thread::<8>),
 ];
 
 /// One thread's burst: start and end, and whether it ran undisturbed.
@@ -192,9 +264,7 @@ fn burst(case: Case, target: &Target, thread: usize) -> Burst {
 /// All cases in turn, `rounds` times, on `threads` pinned threads.
 fn measure(threads: usize, rounds: usize, only: &str) {
     let cases: Vec<_> = CASES.iter().filter(|(name, _)| name.contains(only)).collect();
-    let lines: Vec<Lines> = (0..threads).map(|_| Lines::default()).collect();
-    let cores = threads as u32;
-    let target = Target { small: ring(cores, 64), large: ring(cores, 4200), lines: lines.leak() };
+    let target = Target::new(threads);
     let arrived = AtomicUsize::new(0);
     let gate = Barrier::new(threads);
     let results: Vec<Vec<Burst>> = std::thread::scope(|scope| {
@@ -228,7 +298,8 @@ fn measure(threads: usize, rounds: usize, only: &str) {
             .map(|nanos| nanos / events as f64)
             .collect();
         kept.sort_by(f64::total_cmp);
-        let name = format!("ring.{threads}t.{name}");
+        let (tracer, name) = name.split_once(':').unwrap_or(("ring", name));
+        let name = format!("{tracer}.{threads}t.{name}");
         match kept.len() {
             0 => println!("# {name}: no clean burst of {rounds}"),
             n => println!(
@@ -251,21 +322,11 @@ fn clean(group: &[&Burst]) -> Option<f64> {
     clean.then(|| group.iter().map(|b| nanos(b)).sum::<f64>() / group.len() as f64)
 }
 
-/// How long single events take: 32 bytes, by the clock on both sides of each.
-fn latency(rounds: usize) {
-    let ring = ring(1, 64);
+/// How long single events take: 32 bytes, by the clock on both sides of each. A line `latency` has 200 quantiles in
+/// nanoseconds, for the distribution (paper, figure 11).
+fn latency(rounds: usize, only: &str) {
+    let target = Target::new(1);
     pin(0);
-    let ticks = |f: &mut dyn FnMut(u64)| {
-        let mut took: Vec<u64> = (0..rounds as u64 * 1_000)
-            .map(|i| {
-                let start = clock();
-                f(i);
-                clock() - start
-            })
-            .collect();
-        took.sort_unstable();
-        took
-    };
     let per_nano = {
         let (start, from) = (Instant::now(), clock());
         while start.elapsed().as_millis() < 50 {
@@ -273,15 +334,30 @@ fn latency(rounds: usize) {
         }
         (clock() - from) as f64 / start.elapsed().as_nanos() as f64
     };
-    let mut probe = |i| {
-        black_box(i);
-    };
-    let mut event = |i| assert!(ring.write_words(1, [clock(), i, i, i]).is_ok());
-    for (name, took) in [("probe", ticks(&mut probe)), ("32B", ticks(&mut event))] {
+    let ring_event = |i| assert!(target.small.write_words(1, [clock(), i, i, i]).is_ok());
+    let events: [(&str, &dyn Fn(u64)); 4] = [
+        ("ring.1t.probe", &|i| _ = black_box(i)),
+        ("ring.1t.32B", &ring_event),
+        ("global.1t.32B", &|i| global_event::<4>(&target, i)),
+        ("per-thread.1t.32B", &|i| thread_event::<4>(&target, 0, i)),
+    ];
+    for (name, event) in events.into_iter().filter(|(name, _)| name.contains(only)) {
+        let mut took: Vec<f64> = (0..rounds as u64 * 1_000)
+            .map(|i| {
+                let start = clock();
+                event(i);
+                (clock() - start) as f64 / per_nano
+            })
+            .collect();
+        took.sort_by(f64::total_cmp);
+        let at = |part: f64| took[(took.len() as f64 * part) as usize];
         for (quantile, part) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)] {
-            let at = (took.len() as f64 * part) as usize;
-            println!("result ring.1t.{name}.{quantile} {:.0} ns", took[at] as f64 / per_nano);
+            println!("result {name}.{quantile} {:.0} ns", at(part));
         }
+        let logarithms: f64 = took.iter().map(|nanos| nanos.max(1.0).ln()).sum();
+        println!("result {name}.gm {:.1} ns", (logarithms / took.len() as f64).exp());
+        let parts: Vec<String> = (0..200).map(|part| format!("{:.0}", at(f64::from(part) / 200.0))).collect();
+        println!("latency {name} {}", parts.join(" "));
     }
 }
 
@@ -293,5 +369,5 @@ fn main() {
     for threads in [1, 2] {
         measure(threads, rounds, &only);
     }
-    latency(rounds);
+    latency(rounds, &only);
 }
