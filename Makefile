@@ -97,7 +97,7 @@ demo: setup-build ## Build, record a web shop, find out why it was slow: demo-ou
 screenshot: ## Make docs/report.png from the demo's report
 	@scripts/screenshot.sh
 
-.PHONY: bench-tracepoint bench-workloads bench-startup bench-ring bench-replay bench-smoke
+.PHONY: bench-tracepoint bench-workloads bench-startup bench-ring bench-ring-load bench-replay bench-smoke
 bench-tracepoint: build ## Cost of a trace point
 	@$(WITH) bench/tracepoint.sh
 bench-workloads: build ## Cost for whole programs
@@ -106,10 +106,12 @@ bench-startup: build ## Cost at start-up
 	@$(WITH) bench/startup.sh
 bench-ring: ## Cost of the ring, beside LTTng-UST, JFR and ftrace
 	@$(WITH) bench/ring.sh
+bench-ring-load: ## Cost of the ring by threads, cores and size of the area
+	@$(WITH) bench/load.sh
 bench-replay: ## What the ring and others keep of real traces
 	@$(WITH) bench/replay.sh
 bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
-	@for bench in tracepoint workloads startup replay ring; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+	@for bench in tracepoint workloads startup replay ring load; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 
 .PHONY: install clean
 install: native ## Install the command and the agent below PREFIX (/usr/local)
