@@ -8,7 +8,7 @@ import html
 import math
 
 WIDTH, HEIGHT = 760, 420
-LEFT, RIGHT, TOP, BOTTOM = 76, 190, 44, 56
+LEFT, RIGHT, TOP, BOTTOM = 76, 210, 44, 56
 COLOURS = ["#0b62a4", "#d95f02", "#1b9e77", "#7570b3", "#c2185b", "#8c6d1f", "#444444", "#17a2b8", "#6a8f00", "#b22222"]
 FONT = 'font-family="sans-serif" font-size="12"'
 

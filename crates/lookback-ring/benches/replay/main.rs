@@ -8,10 +8,14 @@
 //!
 //! Prints, for each trace and tracer, `result replay.TRACE.TRACER.latest X %` (bytes of the newest run of events
 //! without a hole, of the memory), `.loss` (bytes missing between the oldest and the newest event kept, of all bytes
-//! between them) and `.fragments` (runs without a hole). With stalls the tracer's name is followed by `.stallsX`, X the
-//! percentage of events that stall; these figures are read when all writers have come back, as in the paper. `.live`
-//! is the same, read while some are still away: what is being written then is not a hole. Without stalls, a line `coverage` has the
-//! percentage kept of each hundredth of the last events that would fill the memory, oldest first (figure 1).
+//! between them) and `.fragments` (runs without a hole). Tracers `lookback-...-all` are read from the ring's start, the
+//! others of the ring from its last N positions. Without stalls, a line `coverage` has the percentage kept of each
+//! hundredth of the last events that would fill the memory, oldest first (figure 1).
+//!
+//! With stalls the tracer's name is followed by `.stallsX`, X the percentage of events that stall; these figures are read
+//! when all writers have come back, as in the paper. `.live` is the latest fragment in the middle of the trace, while
+//! some are away: what is being written then is not a hole. `.salvaged` reads blocks with such events too, but nothing
+//! behind an event whose length is not written yet.
 //!
 //! Arguments: `--smoke` (one trace, few tracers), `--export DIR` (writes the traces for tracers that are programs of
 //! their own, `bench/peers`, and does nothing else), `--judge DIR` (judges what these say they kept).
@@ -116,6 +120,9 @@ fn coverage(kept: &[u64], count: u64, memory: usize, size: impl Fn(u64) -> usize
 
 fn print(name: &str, r: &Retention) {
     println!("result {name}.latest {:.1} %", r.latest * 100.0);
+    if name.ends_with(".live") || name.ends_with(".salvaged") {
+        return;
+    }
     println!("result {name}.loss {:.4} ratio", r.loss);
     println!("result {name}.fragments {} runs", r.fragments);
     // What the figure shows.
