@@ -13,12 +13,17 @@ from plots import COLOURS, Axis, Plot, decades
 BENCH = ["cargo", "bench", "--quiet", "-p", "lookback-ring", "--bench", "load", "--"]
 RESULT = re.compile(r"result load\.(\D+)(\d+)(?:MiB)?(\.new)?\.(cpu|dropped|skipped) (\S+)")
 CURVES = {
-    ("threads", None): "threads, nothing else",
-    ("cores", None): "virtual cores, a thread each",
+    ("threads", None): "threads, A = 16 x cores",
+    ("manyactive", None): "threads, A = 256",
+    ("cores", None): "cores, a thread each",
     ("area", None): "MiB of the area",
-    ("area", ".new"): "the same, its pages new",
+    ("area", ".new"): "the same, pages new",
 }
-LOST = {"threads": "nothing between events", "working": "1 us of work between events"}
+LOST = {
+    "threads": "A = 16 x cores, no pause",
+    "manyactive": "A = 256, no pause",
+    "working": "A = 16 x cores, 1 us of work",
+}
 
 
 def series(found, kind, new, what):
@@ -40,7 +45,7 @@ def lost(found):
     ticks = [1, 4, 16, 64, 256, 1000]
     low = 0.0001
     percent = Axis("% of the events dropped (at the bottom: none)", low, 100, decades(low, 100), log=True)
-    plot = Plot("What is dropped when threads share the cores", Axis("threads", 1, 1000, ticks, log=True), percent).axes()
+    plot = Plot("What is dropped when threads share the cores, with or without work between events", Axis("threads", 1, 1000, ticks, log=True), percent).axes()
     for colour, (kind, name) in zip(COLOURS, LOST.items()):
         plot.curve(series(found, kind, None, "dropped"), colour, name)
     return plot

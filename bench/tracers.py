@@ -28,6 +28,8 @@ def lttng_missing():
     tools = all(shutil.which(tool) for tool in ("lttng", "lttng-sessiond", "babeltrace2", "cc"))
     if not tools or b"lttng/tracepoint.h" in compiled("#include <lttng/tracepoint.h>\n"):
         return f"LTTng-UST left out: apt-get install --no-install-recommends {LTTNG_PACKAGES}"
+    if subprocess.run([*NAMESPACE[:-1], "true"], capture_output=True).returncode != 0:
+        return "LTTng-UST left out: no new namespaces are allowed here"
     return None
 
 
@@ -37,7 +39,11 @@ def ftrace_missing():
         return "ftrace left out: run as root"
     if not (TRACEFS / "trace_marker_raw").exists():
         return f"ftrace left out: mount -t tracefs nodev {TRACEFS}, if the kernel has it"
-    return None
+    try:
+        with ftrace_instances(1, 64):
+            return None
+    except OSError as error:
+        return f"ftrace left out: {error}"
 
 
 def compiled(source):

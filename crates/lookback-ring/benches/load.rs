@@ -6,8 +6,9 @@
 //! them each is preempted, in the middle of an event too. Virtual cores stand for processors this machine has not: each
 //! thread writes on a core of its own, whichever it runs on.
 //!
-//! Points, each alone: 1 to 1,000 threads on the machine's cores, with nothing between events (`threads`) and with a
-//! microsecond of work (`working`, whose times have the work in them); 1 to 256 virtual cores, a thread each; areas of
+//! Points, each alone: 1 to 1,000 threads on the machine's cores, with nothing between events (`threads`), the same with
+//! 256 active blocks whatever the cores (`manyactive`), and with a microsecond of work between events (`working`, whose
+//! times have the work in them); 1 to 256 virtual cores, a thread each; areas of
 //! 1 MiB to 4 GiB, first for as long as the pages are new, then again. Prints `result load.threads1000.cpu X ns`,
 //! `.wall`, `.dropped X %` (of all events), `.skipped X ratio` (positions for each one used) and `.closed N blocks`, and
 //! the same for `working`, `cores` and `area...MiB`. Arguments: milliseconds a point (default 500), `--smoke`.
@@ -33,6 +34,18 @@ struct Mapped {
 
 impl Mapped {
     fn new(bytes: usize, cores: usize) -> Mapped {
+        let geometry = Geometry::for_events(bytes, cores as u32, 32).expect("geometry");
+        Mapped::with(bytes, geometry)
+    }
+
+    /// With 256 active blocks, small ones: as many threads can be away in the middle of an event.
+    fn many_active(bytes: usize, cores: usize) -> Mapped {
+        let empty = Geometry { block_size: 8192, blocks: 0, active: 256, cores: cores as u32 };
+        let rows = (bytes - empty.bytes()) / (8192 * 256);
+        Mapped::with(bytes, Geometry { blocks: rows as u32 * 256, ..empty })
+    }
+
+    fn with(bytes: usize, geometry: Geometry) -> Mapped {
         let (protection, kind) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a fresh private anonymous mapping.
@@ -40,7 +53,6 @@ impl Mapped {
             libc::mmap(core::ptr::null_mut(), bytes, protection, kind | libc::MAP_NORESERVE, -1, 0)
         };
         assert_ne!(memory, libc::MAP_FAILED, "{bytes} bytes");
-        let geometry = Geometry::for_events(bytes, cores as u32, 32).expect("geometry");
         // SAFETY: the mapping has this length, is page-aligned and goes away with the ring.
         let ring = unsafe { Ring::format(memory.cast(), bytes, geometry) }.expect("format");
         Mapped { memory, bytes, ring }
@@ -194,8 +206,13 @@ fn main() {
     let few = |n: &usize| !smoke || [1, 32, 256].contains(n);
 
     for threads in powers(1000).filter(few) {
-        for (name, how) in [("threads", How::Saturated), ("working", How::Working)] {
-            let mapped = Mapped::new(AREA, processors);
+        let usual: fn(usize, usize) -> Mapped = Mapped::new;
+        for (name, how, map) in [
+            ("threads", How::Saturated, usual),
+            ("manyactive", How::Saturated, Mapped::many_active),
+            ("working", How::Working, usual),
+        ] {
+            let mapped = map(AREA, processors);
             let done = together(&mapped.ring, threads, how, time);
             report(&format!("{name}{threads}"), &mapped.ring, done, processors.min(threads));
         }
