@@ -45,7 +45,8 @@ def lost(found):
     ticks = [1, 4, 16, 64, 256, 1000]
     low = 0.0001
     percent = Axis("% of the events dropped (at the bottom: none)", low, 100, decades(low, 100), log=True)
-    plot = Plot("What is dropped when threads share the cores, with or without work between events", Axis("threads", 1, 1000, ticks, log=True), percent).axes()
+    title = "What is dropped when threads share the cores, with or without work between events"
+    plot = Plot(title, Axis("threads", 1, 1000, ticks, log=True), percent).axes()
     for colour, (kind, name) in zip(COLOURS, LOST.items()):
         plot.curve(series(found, kind, None, "dropped"), colour, name)
     return plot

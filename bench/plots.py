@@ -68,7 +68,8 @@ class Plot:
             self.line(left, y, right, y, "#8884", 0.6)
             self.text(left - 6, y + 4, name, 'text-anchor="end"')
         self.text((left + right) / 2, bottom + 38, self.x.label, 'text-anchor="middle"')
-        self.text(14, (top + bottom) / 2, self.y.label, f'text-anchor="middle" transform="rotate(-90 14 {(top + bottom) / 2:.0f})"')
+        middle = (top + bottom) / 2
+        self.text(14, middle, self.y.label, f'text-anchor="middle" transform="rotate(-90 14 {middle:.0f})"')
         return self
 
     def name(self, colour, text):
@@ -100,7 +101,8 @@ class Plot:
         self.rect(middle - 7, places[3], 14, max(places[1] - places[3], 1), colour, 'fill-opacity="0.35"')
         self.line(middle - 7, places[2], middle + 7, places[2], colour, 2)
         for value in values:
-            self.parts.append(f'<circle cx="{middle:.1f}" cy="{self.place(x, value)[1]:.1f}" r="1.8" fill="{colour}"/>')
+            y = self.place(x, value)[1]
+            self.parts.append(f'<circle cx="{middle:.1f}" cy="{y:.1f}" r="1.8" fill="{colour}"/>')
 
     def write(self, path):
         style = "<style>text{fill:#222}@media(prefers-color-scheme:dark){svg{background:#16181c}text{fill:#ddd}}</style>"

@@ -2,9 +2,9 @@
 
 The ring and the models are replayed by the Rust benchmark `replay`, which says what its figures mean. LTTng-UST and
 ftrace are programs: they are given the same traces, event by event, with as many virtual cores, and what comes back is
-judged by that benchmark too. One thread writes all, in logical time, so the figures do not depend on the machine. Table
-and figures as in the paper ("Enabling Efficient Mobile Tracing with BTrace", ASPLOS 2025: table 2, figures 1 and 10) are
-written beside the raw data.
+judged by that benchmark too. One thread writes all, in logical time, so the figures do not depend on the machine.
+Table and figures as in the paper ("Enabling Efficient Mobile Tracing with BTrace", ASPLOS 2025: table 2, figures 1
+and 10) are written beside the raw data.
 """
 
 import pathlib

@@ -9,7 +9,10 @@ import re
 
 from plots import COLOURS, Axis, Plot, strips
 
-RESULT = re.compile(r"result replay\.(\w+)\.([\w-]+?)(?:\.stalls([\d.]+?))?(\.live|\.salvaged)?\.(latest|loss|fragments) (\S+)")
+RESULT = re.compile(
+    r"result replay\.(\w+)\.([\w-]+?)(?:\.stalls([\d.]+?))?(\.live|\.salvaged)?"
+    r"\.(latest(?:\.least|\.median)?|loss|fragments) (\S+)"
+)
 COVERAGE = re.compile(r"coverage replay\.(\w+)\.([\w-]+) (.*)")
 FACTORS = (1, 2, 4, 8, 16, 32, 64)
 OURS = "lookback-16x"
@@ -46,12 +49,15 @@ def table(found, stalls, reading=""):
     traces = list(found[OURS, stalls, reading])
     head = ["", "tracer", *traces]
     rows = [head, ["---"] * 2 + ["---:"] * len(traces)]
-    digits = {"latest": "{:.1f} %", "loss": "{:.4f}", "fragments": "{:,.0f}"}
+    percent = {"latest": "{:.1f} %", "latest.median": "{:.1f} %", "latest.least": "{:.1f} %"}
+    digits = {**percent, "loss": "{:.4f}", "fragments": "{:,.0f}"}
     for what, form in digits.items():
         for tracer, name in NAMES.items():
             results = found.get((tracer, stalls, reading))
             if results:
-                values = [results[trace].get(what) for trace in traces if trace in results]
+                values = [results[trace][what] for trace in traces if what in results.get(trace, {})]
+                if len(values) < len(traces):
+                    continue
                 cells = [form.format(v) for v in values]
                 rows.append([what, name, *cells, *([form.format(geometric(values))] if what == "latest" else [""])])
     head.append("geometric mean")
@@ -82,15 +88,17 @@ def figure1(lines):
         if trace == SHOWN and tracer in NAMES:
             kept[tracer] = [float(share) / 100 for share in shares.split()]
     rows = [(name, kept[tracer]) for tracer, name in NAMES.items() if tracer in kept]
-    x = Axis("MiB of events written since, newest to the right", 0, 12, range(0, 13, 2), names=[str(12 - i) for i in range(0, 13, 2)])
+    ticks = range(0, 13, 2)
+    ago = [str(12 - tick) for tick in ticks]
+    x = Axis("MiB of events written since, newest to the right", 0, 12, ticks, names=ago)
     return strips("Which of the last 12 MiB of events are kept (12 cores)", x, rows) if rows else None
 
 
 def figure10(found):
     """Latest fragment by number of active blocks, with and without stalls; a dot is a trace."""
     x = Axis("active blocks, in multiples of the cores", 0.7, 90, FACTORS, log=True)
-    plot = Plot("Latest fragment of this ring by number of active blocks", x, Axis("% of the memory", 0, 100, range(0, 101, 20)))
-    plot.axes()
+    y = Axis("% of the memory", 0, 100, range(0, 101, 20))
+    plot = Plot("Latest fragment of this ring by number of active blocks", x, y).axes()
     names = {"0": "no stalls", **{stalls: f"{stalls} % of events stalled" for stalls in STALLS}}
     for index, (stalls, name) in enumerate(names.items()):
         for factor in FACTORS:

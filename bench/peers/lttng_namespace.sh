@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Records a program with an LTTng session of its own and prints the events: lttng_namespace.sh CORES CHANNEL... -- PROGRAM...
+# Records a program with an LTTng session of its own and prints the events:
+# lttng_namespace.sh CORES CHANNEL... -- PROGRAM...
 #
 # Must be run as the first process of new mount and process namespaces (unshare -m -p -f --mount-proc --kill-child),
 # as root: the session daemon, its sockets, its shared memory and the number of processors that LTTng sees (CORES;
 # 0 leaves it) then exist for it and its children only, and end with it. Writes the program's output to standard error.
-# With CHANNEL `none` nothing is read back. Must not touch a session of the machine.
+# With READ=no nothing is read back. CHANNEL are options of `lttng enable-channel`. Must not touch a session of the
+# machine.
 set -euo pipefail
 cores=$1
 shift

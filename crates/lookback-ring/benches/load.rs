@@ -6,12 +6,12 @@
 //! them each is preempted, in the middle of an event too. Virtual cores stand for processors this machine has not: each
 //! thread writes on a core of its own, whichever it runs on.
 //!
-//! Points, each alone: 1 to 1,000 threads on the machine's cores, with nothing between events (`threads`), the same with
-//! 256 active blocks whatever the cores (`manyactive`), and with a microsecond of work between events (`working`, whose
-//! times have the work in them); 1 to 256 virtual cores, a thread each; areas of
-//! 1 MiB to 4 GiB, first for as long as the pages are new, then again. Prints `result load.threads1000.cpu X ns`,
-//! `.wall`, `.dropped X %` (of all events), `.skipped X ratio` (positions for each one used) and `.closed N blocks`, and
-//! the same for `working`, `cores` and `area...MiB`. Arguments: milliseconds a point (default 500), `--smoke`.
+//! Points, each alone: 1 to 1,000 threads on the machine's cores, with nothing between events (`threads`), the same
+//! with 256 active blocks whatever the cores (`manyactive`), and with a microsecond of work between events (`working`,
+//! whose times have the work in them); 1 to 256 virtual cores, a thread each; areas of 1 MiB to 4 GiB, first for as long
+//! as the pages are new, then again. Prints `result load.threads1000.cpu X ns`, `.wall`, `.dropped X %` (of all
+//! events), `.skipped X ratio` (positions for each one used) and `.closed N blocks`, and the same for `manyactive`,
+//! `working`, `cores` and `area...MiB`. Arguments: milliseconds a point (default 500), `--smoke`.
 
 use lookback_ring::{Geometry, Ring};
 use std::sync::RwLock;

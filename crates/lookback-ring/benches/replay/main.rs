@@ -12,13 +12,15 @@
 //! others of the ring from its last N positions. Without stalls, a line `coverage` has the percentage kept of each
 //! hundredth of the last events that would fill the memory, oldest first (figure 1).
 //!
-//! With stalls the tracer's name is followed by `.stallsX`, X the percentage of events that stall; these figures are read
-//! when all writers have come back, as in the paper. `.live` is the latest fragment in the middle of the trace, while
+//! With stalls the tracer's name is followed by `.stallsX`, X the percentage of events that stall; these figures are
+//! read when all writers have come back, as in the paper. `.live` is the latest fragment in the middle of the trace, while
 //! some are away: what is being written then is not a hole. `.salvaged` reads blocks with such events too, but nothing
-//! behind an event whose length is not written yet.
+//! behind an event whose length is not written yet. For the ring with A = 16 x cores, `.latest.least` and
+//! `.latest.median` are over eight places where the trace can end.
 //!
 //! Arguments: `--smoke` (one trace, few tracers), `--export DIR` (writes the traces for tracers that are programs of
-//! their own, `bench/peers`, and does nothing else), `--judge DIR` (judges what these say they kept).
+//! their own, `bench/peers`, and does nothing else), `--judge DIR` (judges what these say they kept), `--seed N` (which
+//! events stall, default 1), `--only NAME` (a part of the traces' names).
 
 mod files;
 mod peers;
@@ -30,6 +32,7 @@ mod trace;
 use ring::{BTrace, From};
 use stalls::Stalls;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
 use trace::{Event, Trace};
 
@@ -38,6 +41,8 @@ const MEMORY: usize = 12 << 20;
 const BLOCK: usize = 4096;
 /// How many times the memory is filled before it is looked at.
 const FILLS: usize = 4;
+/// Places where a trace can end.
+const ENDS: u64 = 8;
 /// Parts of the memory that `coverage` tells apart.
 const PARTS: usize = 100;
 /// Shares of events that stall: none, what a phone's schedule makes likely (a tenth of its slices end involuntarily,
@@ -133,23 +138,31 @@ fn print(name: &str, r: &Retention) {
 }
 
 /// Writes the trace again and again, until the memory has been filled often enough, and looks at what is left.
-fn replay(trace: &Trace, name: &str, tracer: &mut dyn Tracer, share: f64) {
+fn replay(trace: &Trace, name: &str, tracer: &mut dyn Tracer, mut stalls: Stalls<'_>) {
     let count = trace.count(MEMORY);
     // Where the trace ends all its writers have come back; in its middle they have not.
     let middle = count - trace.events.len() as u64 / 2;
-    let mut stalls = Stalls::new(trace, share);
-    for number in 0..count {
+    write(trace, tracer, &mut stalls, 0..middle);
+    if stalls.any() {
+        let away = stalls.who();
+        judge(trace, &format!("{name}.live"), MEMORY, middle, &away, tracer.kept());
+        if let Some(kept) = tracer.salvaged() {
+            judge(trace, &format!("{name}.salvaged"), MEMORY, middle, &away, kept);
+        }
+        println!("# {name}: {} away in the middle", away.len());
+    }
+    write(trace, tracer, &mut stalls, middle..count);
+    let away = come_back(tracer, &stalls);
+    judge(trace, name, MEMORY, count, &HashSet::new(), tracer.kept());
+    println!("# {name}: {} stalls, {away} away at the end{}", stalls.count(), tracer.notes());
+}
+
+/// Writes these events, the writers stalling and coming back.
+fn write(trace: &Trace, tracer: &mut dyn Tracer, stalls: &mut Stalls<'_>, numbers: Range<u64>) {
+    for number in numbers {
         let event = trace.event(number);
         for back in stalls.back(number) {
             tracer.finish(back);
-        }
-        if number == middle && share > 0.0 {
-            let away = stalls.who();
-            judge(trace, &format!("{name}.live"), MEMORY, number, &away, tracer.kept());
-            if let Some(kept) = tracer.salvaged() {
-                judge(trace, &format!("{name}.salvaged"), MEMORY, number, &away, kept);
-            }
-            println!("# {name}: {} away in the middle", away.len());
         }
         if !stalls.stalls(number) {
             tracer.write(event, number);
@@ -157,12 +170,33 @@ fn replay(trace: &Trace, name: &str, tracer: &mut dyn Tracer, share: f64) {
             stalls.away(number);
         }
     }
-    // In their order, so that every run is the same.
+}
+
+/// All writers that are away finish, in the order of their events, so that every run is the same. How many they were.
+fn come_back(tracer: &mut dyn Tracer, stalls: &Stalls<'_>) -> usize {
     let mut away = Vec::from_iter(stalls.who());
     away.sort_unstable();
     away.iter().for_each(|&number| tracer.finish(number));
-    judge(trace, name, MEMORY, count, &HashSet::new(), tracer.kept());
-    println!("# {name}: {} stalls, {} away at the end{}", stalls.count(), away.len(), tracer.notes());
+    away.len()
+}
+
+/// The same for a trace that ends earlier, at [`ENDS`] places. Where one happens to stop decides whether a block that a
+/// slow core has just lost was old; so one reading can be some points better than another, whatever the tracer does.
+fn replay_ends(trace: &Trace, name: &str, share: f64, seed: u64) {
+    let mut latest: Vec<f64> = (0..ENDS)
+        .filter_map(|end| {
+            let count = trace.count(MEMORY) - end * trace.events.len() as u64 / ENDS;
+            let mut ring = BTrace::new(trace.cores, 16, From::LastBlocks)?;
+            let mut stalls = Stalls::new(trace, share, seed);
+            write(trace, &mut ring, &mut stalls, 0..count);
+            come_back(&mut ring, &stalls);
+            let size = |number| trace.event(number).size();
+            Some(retention(ring.kept(), &HashSet::new(), count, MEMORY, size).latest * 100.0)
+        })
+        .collect();
+    latest.sort_by(f64::total_cmp);
+    println!("result {name}.latest.least {:.1} %", latest[0]);
+    println!("result {name}.latest.median {:.1} %", latest[latest.len() / 2]);
 }
 
 /// Prints what was kept of the trace's first `count` events.
@@ -188,20 +222,20 @@ fn tracers(trace: &Trace, smoke: bool) -> Vec<(String, Box<dyn Tracer>)> {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let smoke = arguments.iter().any(|argument| argument == "--smoke");
-    let folder = |option: &str| {
+    let value = |option: &str| {
         let at = arguments.iter().position(|argument| argument == option)?;
-        Some(Path::new(arguments.get(at + 1).expect("a folder after the option")))
+        Some(arguments.get(at + 1).expect("a value after the option"))
     };
+    let seed = value("--seed").map_or(1, |seed| seed.parse().expect("a number after --seed"));
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/traces");
     let mut traces = trace::all(&recorded);
     traces.extend(synthetic::all(if smoke { 1 } else { 30 }));
-    if smoke {
-        traces.retain(|trace| trace.name.starts_with("perfetto"));
-    }
-    if let Some(folder) = folder("--export") {
+    let only = if smoke { Some("perfetto") } else { value("--only").map(String::as_str) };
+    traces.retain(|trace| trace.name.contains(only.unwrap_or_default()));
+    if let Some(folder) = value("--export").map(Path::new) {
         return traces.iter().for_each(|trace| files::export(trace, folder));
     }
-    if let Some(folder) = folder("--judge") {
+    if let Some(folder) = value("--judge").map(Path::new) {
         return files::judge(&traces, folder);
     }
     for trace in traces {
@@ -212,7 +246,10 @@ fn main() {
             for (name, mut tracer) in tracers(&trace, smoke) {
                 let stalls = if share > 0.0 { format!(".stalls{}", share * 100.0) } else { String::new() };
                 let name = format!("replay.{}.{name}{stalls}", trace.name);
-                replay(&trace, &name, tracer.as_mut(), share);
+                replay(&trace, &name, tracer.as_mut(), Stalls::new(&trace, share, seed));
+                if name.ends_with(&format!("lookback-16x{stalls}")) {
+                    replay_ends(&trace, &name, share, seed);
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::trace::Event;
 use crate::{BLOCK, MEMORY, Tracer};
 use lookback_ring::model::Reservation;
 use lookback_ring::{Block, Geometry, Position, Ring, SnapshotEnd};
-use std::alloc::{Layout, alloc_zeroed};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::HashMap;
 
 pub(crate) struct BTrace {
@@ -14,6 +14,8 @@ pub(crate) struct BTrace {
     begun: HashMap<u64, (Reservation, usize)>,
     /// How far back is read.
     from: From,
+    memory: *mut u8,
+    layout: Layout,
 }
 
 /// The ring also delivers blocks older than its length: the ones that were not replaced because their successors
@@ -34,11 +36,11 @@ impl BTrace {
         let geometry = Geometry { block_size: BLOCK as u32, blocks, active, cores: cores as u32 };
         let bytes = geometry.bytes();
         let layout = Layout::from_size_align(bytes, 4096).ok()?;
-        // SAFETY: the size is not zero. Never freed: a benchmark.
+        // SAFETY: the size is not zero.
         let memory = unsafe { alloc_zeroed(layout) };
-        // SAFETY: fresh memory of this length, page-aligned, never freed.
+        // SAFETY: fresh memory of this length, page-aligned, freed with the ring.
         let ring = unsafe { Ring::format(memory, bytes, geometry) }.ok()?;
-        Some(BTrace { ring, payload: vec![0; BLOCK], begun: HashMap::new(), from })
+        Some(BTrace { ring, payload: vec![0; BLOCK], begun: HashMap::new(), from, memory, layout })
     }
 
     fn read(&self, with: impl Fn(&Ring, Position, &mut dyn FnMut(Block<'_>)) -> SnapshotEnd) -> Vec<u64> {
@@ -55,6 +57,13 @@ impl BTrace {
     fn payload(&mut self, number: u64, length: usize) -> &[u8] {
         self.payload[..8].copy_from_slice(&number.to_le_bytes());
         &self.payload[..length]
+    }
+}
+
+impl Drop for BTrace {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout, and the ring is not used any more.
+        unsafe { dealloc(self.memory, self.layout) };
     }
 }
 

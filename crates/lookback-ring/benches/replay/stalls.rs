@@ -19,8 +19,6 @@ use crate::trace::Trace;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-const SEED: u64 = 1;
-
 pub(crate) struct Stalls<'t> {
     trace: &'t Trace,
     random: Random,
@@ -38,23 +36,28 @@ pub(crate) struct Stalls<'t> {
 }
 
 impl<'t> Stalls<'t> {
-    /// `share` of all events stall.
-    pub(crate) fn new(trace: &'t Trace, share: f64) -> Stalls<'t> {
+    /// `share` of all events stall; `seed` says which.
+    pub(crate) fn new(trace: &'t Trace, share: f64, seed: u64) -> Stalls<'t> {
         let (ends, pauses) = if share > 0.0 { slices(trace) } else { Default::default() };
         let end_share = pauses.len() as f64 / trace.events.len() as f64;
         let probability = match share <= end_share {
             true => [0.0, if share > 0.0 { share / end_share } else { 0.0 }],
             false => [(share - end_share) / (1.0 - end_share), 1.0],
         };
-        let random = Random::new(SEED);
+        let random = Random::new(seed);
         let (threads, others) = Default::default();
         Stalls { trace, random, probability, ends, pauses, threads, others, count: 0 }
+    }
+
+    /// Whether there are any at all.
+    pub(crate) fn any(&self) -> bool {
+        !self.ends.is_empty()
     }
 
     /// The writers that come back before this event is written.
     pub(crate) fn back(&mut self, number: u64) -> Vec<u64> {
         let mut back = Vec::new();
-        if self.ends.is_empty() {
+        if !self.any() {
             return back;
         }
         back.extend(self.threads.remove(&self.trace.event(number).thread));
@@ -67,7 +70,7 @@ impl<'t> Stalls<'t> {
 
     /// Whether this event stalls.
     pub(crate) fn stalls(&mut self, number: u64) -> bool {
-        if self.ends.is_empty() {
+        if !self.any() {
             return false;
         }
         let end = self.ends[number as usize % self.ends.len()];
