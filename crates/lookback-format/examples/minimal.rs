@@ -1,22 +1,25 @@
-//! The smallest region and the smallest incident file, as annotated hex dumps:
+//! The smallest region, ring file and incident file, as annotated hex dumps:
 //! `cargo run -p lookback-format --example minimal`.
 //!
 //! The constraint that shaped it: `docs/FORMAT.md` shows these dumps, and a test compares them byte for byte,
 //! so every value in them is fixed and every byte that is not zero has a note. It must not lay out anything
 //! by itself that the crates can write.
 
+use lookback_format::definitions::{self, EventType, Field, FieldType, Process, id_at};
 use lookback_format::event::{Chunk, Event, frame, kind};
 use lookback_format::incident::{Manifest, Thread, Trigger, VERSION, Writer};
 use lookback_format::region::{self, header, slab};
+use lookback_format::ring_file::{self, ClockKind, Level};
 use lookback_format::symbol::{Class, Method, Wait};
-use lookback_format::{MethodId, Nanos, Seq, ThreadKey, slot};
+use lookback_format::{CategoryIndex, MethodId, NameId, Nanos, ProcessId, Seq, ThreadKey, Ticks, TypeId};
+use lookback_format::{native, slot};
 use lookback_ring::{Geometry, Ring};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Cursor;
 
 fn main() {
-    println!("{}\n{}", region_dump(), incident_dump());
+    println!("{}\n{}\n{}", region_dump(), ring_file_dump(), incident_dump());
 }
 
 /// A part of some bytes with a note: offset, length, what it is.
@@ -108,17 +111,27 @@ fn region() -> (Vec<u8>, Vec<Note>) {
     put(slabs_at + slab::JAVA_TID, &1_u64.to_le_bytes(), "Java's thread id");
     put(slabs_at + slab::NAME, &text("main"), "name: length, text");
 
-    // The ring writes itself, into memory that is aligned as it asks for.
+    let mut payload = Vec::new();
+    let kind = Event::Chunk(chunk(0, slots())).encode(&mut payload);
+    bytes.truncate(ring_at);
+    bytes.extend_from_slice(&ring(geometry, kind, &payload));
+    notes.extend(ring_notes(ring_at, payload.len(), "payload: a chunk"));
+    (bytes, notes)
+}
+
+/// A ring with one event. It writes itself, into memory that is aligned as it asks for.
+fn ring(geometry: Geometry, kind: u16, payload: &[u8]) -> Vec<u8> {
     let mut area = vec![Page([0; 4096]); geometry.bytes() / 4096];
     // SAFETY: the area is private to this function, aligned to a page and as long as the geometry says.
     let ring = unsafe { Ring::format(area.as_mut_ptr().cast(), geometry.bytes(), geometry) }
         .expect("a valid geometry");
-    let mut payload = Vec::new();
-    let kind = Event::Chunk(chunk(0, slots())).encode(&mut payload);
-    ring.write_on(0, kind, &[&payload]).expect("room for one event");
-    for (i, page) in area.iter().enumerate() {
-        bytes[ring_at + i * 4096..][..4096].copy_from_slice(&page.0);
-    }
+    ring.write_on(0, kind, &[payload]).expect("room for one event");
+    area.iter().flat_map(|page| page.0).collect()
+}
+
+/// Notes for a ring of two blocks of 4 KiB, one metadata block and one core that begins at `ring_at`.
+fn ring_notes(ring_at: usize, payload: usize, what: &str) -> Vec<Note> {
+    let mut notes = Vec::new();
     let mut note = |at: usize, len: usize, what: &str| notes.push((ring_at + at, len, what.to_owned()));
     note(0, 8, "ring: magic");
     note(8, 8, "version");
@@ -139,8 +152,102 @@ fn region() -> (Vec<u8>, Vec<Note>) {
     let block = 12_288 + 4096;
     note(block, 8, "data block 1: its position");
     note(block + 8, 8, "entry: stamp 1, committed, length, kind");
-    note(block + 16, payload.len(), "payload: a chunk");
+    note(block + 16, payload, what);
+    notes
+}
+
+/// A ring file of one process with one category, one event type and one event.
+fn ring_file() -> (Vec<u8>, Vec<Note>) {
+    use ring_file::header;
+    let geometry = Geometry { block_size: 4096, blocks: 2, active: 1, cores: 1 };
+    let ring_at = ring_file::DEFINITIONS_AT + 4096;
+    let head = ring_file::Header {
+        pid: 4711,
+        bytes: (ring_at + geometry.bytes()) as u64,
+        definitions: (ring_file::DEFINITIONS_AT, 4096),
+        definitions_end: 0,
+        definitions_lost: 0,
+        ring: (ring_at, geometry.bytes()),
+        clock: ClockKind::Tsc,
+        ticks_per_second: 2_000_000_000,
+        level: Some(Level::Info),
+        clock_pair: (BEGIN, 1_800_000_000_000_000_000),
+        boot: ring_file::boot_hash("d2c0fe0c-6a1f-4c4e-8d8b-0c8d5f2f5a11"),
+        name: "shop".into(),
+    };
+    let mut bytes = vec![0; ring_at];
+    let mut notes: Vec<Note> = Vec::new();
+    let mut log = Vec::new();
+    let mut id = |note: &str, encode: &dyn Fn(&mut Vec<u8>)| {
+        let at = log.len();
+        encode(&mut log);
+        let id = id_at(at).expect("a short log");
+        notes.push((ring_file::DEFINITIONS_AT + at, log.len() - at, format!("id {id}: {note}")));
+        id
+    };
+    let mut name =
+        |text: &str| NameId(id(&format!("the name {text}"), &|out| definitions::encode_name(text, out)));
+    let (program, net, request, size) = (name("till"), name("net"), name("request"), name("bytes"));
+    let process = Process { pid: 4711, name: program, start: BEGIN };
+    let process = ProcessId(id("process 4711, till", &|out| process.encode(out)));
+    let thread = definitions::Thread { process, os_tid: 4712, name: program };
+    let thread = ThreadKey(id("its thread 4712, till", &|out| thread.encode(out)));
+    let fields = vec![Field { name: size, kind: FieldType::U64 }];
+    let level = Level::Info.code() as u8;
+    let of = EventType { name: request, category: CategoryIndex(1), level, fields };
+    let of = TypeId(id("event type net.request, level info, field bytes", &|out| of.encode(out)));
+    bytes[ring_file::DEFINITIONS_AT..][..log.len()].copy_from_slice(&log);
+
+    let head = ring_file::Header { definitions_end: log.len(), ..head };
+    bytes[..ring_file::PAGE].copy_from_slice(&head.page());
+    for (at, len, what) in [
+        (header::MAGIC, 8, "magic, stored last"),
+        (header::VERSION, 4, "version"),
+        (header::PID, 4, "process id of the creator"),
+        (header::BYTES, 8, "length of the file"),
+        (header::DEFINITIONS_AT, 8, "offset of the definitions"),
+        (header::DEFINITIONS_BYTES, 8, "their bytes"),
+        (header::DEFINITIONS_END, 8, "how many of these are in use"),
+        (header::RING_AT, 8, "offset of the ring"),
+        (header::RING_BYTES, 8, "its bytes"),
+        (header::CLOCK, 4, "clock: TSC"),
+        (header::LEVEL, 4, "level of new categories: info"),
+        (header::CLOCK_PAIR, 8, "wall clock ..."),
+        (header::CLOCK_PAIR + 8, 8, "... and monotonic clock: 5 s"),
+        (header::BOOT, 8, "hash of the boot's id"),
+        (header::SNAPSHOT_LATEST, 8, "ticks of the latest clock snapshot"),
+        (header::SNAPSHOT_COUNT, 8, "clock snapshots taken"),
+        (header::TICKS_PER_SECOND, 8, "ticks of a second"),
+        (header::NAME, 6, "name: length, text"),
+    ] {
+        notes.push((at, len, what.into()));
+    }
+    let ticks = Ticks(12_000_000_000);
+    let mut put = |at: usize, words: &[u64], note: &str| {
+        let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes[at..at + words.len()].copy_from_slice(&words);
+        if !note.is_empty() {
+            notes.push((at, words.len(), note.into()));
+        }
+    };
+    put(header::SNAPSHOT_LATEST, &[ticks.0, 1], "");
+    let slot = ring_file::SNAPSHOTS_AT + ring_file::snapshot_slot(0) * ring_file::SNAPSHOT_BYTES;
+    put(slot, &[ticks.0, BEGIN.0], "clock snapshot 0: ticks, 5 s");
+    let (info, debug) = (u64::from(Level::Info.code()), u64::from(Level::Debug.code()));
+    put(ring_file::CATEGORIES_AT, &[info], "category 0: info, no name");
+    put(ring_file::CATEGORIES_AT + 8, &[debug | u64::from(net.0) << 32], "category 1: debug, net");
+
+    let words = [&native::head(Ticks(ticks.0 + 1_000), of, thread)[..], &[512]].concat();
+    let payload: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.extend_from_slice(&ring(geometry, kind::INSTANT, &payload));
+    notes.extend(ring_notes(ring_at, payload.len(), "payload: ticks, type and thread, bytes = 512"));
     (bytes, notes)
+}
+
+/// A ring file as an annotated hex dump.
+pub(crate) fn ring_file_dump() -> String {
+    let (bytes, notes) = ring_file();
+    dump(&bytes, &notes)
 }
 
 /// A region as an annotated hex dump.

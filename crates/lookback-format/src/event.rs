@@ -10,8 +10,10 @@
 //! THREAD_START  key u32 | os tid u32 | java tid u64 | at u64 | name (UTF-8, to the end)
 //! THREAD_END    the same layout
 //! TRIGGER       key u32 | method u32 | at u64 | start u64 | rule (UTF-8, to the end)
+//! INSTANT       see `native`, as for SPAN_BEGIN and SPAN_END
 //! ```
 
+use crate::native::{Native, Record};
 use crate::{Error, MethodId, Nanos, Result, Seq, ThreadKey};
 
 /// Kinds of events. Numbers are part of the format and never reused.
@@ -26,6 +28,12 @@ pub mod kind {
     pub const THREAD_END: u16 = 4;
     /// A detector fired.
     pub const TRIGGER: u16 = 5;
+    /// A native event that stands for itself.
+    pub const INSTANT: u16 = 16;
+    /// A span of native code begins.
+    pub const SPAN_BEGIN: u16 = 17;
+    /// A span of native code ends.
+    pub const SPAN_END: u16 = 18;
 }
 
 /// Bytes of a chunk's header, before its slots.
@@ -91,6 +99,9 @@ pub enum Event {
     ThreadEnd(ThreadEvent),
     /// A detector fired: thread, method, when, when the call had begun, rule.
     Trigger(ThreadKey, MethodId, Nanos, Nanos, String),
+    /// Written by a program that uses the recorder's API. In a ring file its time is not yet in
+    /// nanoseconds: there, [`Record::decode`] reads it.
+    Native(Native),
     /// A kind that this build does not know.
     Unknown(u16),
 }
@@ -126,6 +137,7 @@ impl Event {
                 out.extend_from_slice(rule.as_bytes());
                 kind::TRIGGER
             }
+            Event::Native(native) => native.encode(out),
             Event::Unknown(kind) => *kind,
         }
     }
@@ -154,7 +166,10 @@ impl Event {
                 Nanos(p.u64()?),
                 p.text(),
             ),
-            other => Event::Unknown(other),
+            other => match Record::decode(other, payload) {
+                Some(record) => record.map(|r| Event::Native(r.at(Nanos(r.time.0))))?,
+                None => Event::Unknown(other),
+            },
         })
     }
 }
@@ -252,6 +267,8 @@ impl<'a> Iterator for Frames<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TypeId;
+    use crate::native::Phase;
 
     fn samples() -> Vec<Event> {
         let thread = ThreadEvent {
@@ -274,6 +291,13 @@ mod tests {
             Event::ThreadStart(thread.clone()),
             Event::ThreadEnd(thread),
             Event::Trigger(ThreadKey(1), MethodId(2), Nanos(3), Nanos(4), "slow=a.B.c:1ms".into()),
+            Event::Native(Native {
+                phase: Phase::Begin,
+                time: Nanos(5),
+                event_type: TypeId(6),
+                thread: ThreadKey(7),
+                fields: vec![8; 11],
+            }),
         ]
     }
 

@@ -3,8 +3,10 @@
 //! The constraint that shaped it: it outlives the program, the agent's version and its own disk. Each part
 //! stands alone, so a reader still gives what is intact of a cut or damaged file and names what is not.
 //! Parts: `manifest.json`, `ring/NNNN.bin.zst` (framed events, one part a snapshot), `staging.bin.zst`
-//! (framed chunks that were not in the ring yet), `symbols.json.zst` (one class a line), `threads.json`.
+//! (framed chunks that were not in the ring yet), `symbols.json.zst` (one class a line), `threads.json`,
+//! `definitions.bin.zst` (of a ring file: its log of definitions, in which a record's offset is its id).
 
+use crate::definitions::Definitions;
 use crate::event::{Event, Frames, frame};
 use crate::symbol::Class;
 use crate::{Error, MethodId, Nanos, Result, ThreadKey};
@@ -23,6 +25,8 @@ pub const SYMBOLS: &str = "symbols.json.zst";
 pub const STAGING: &str = "staging.bin.zst";
 /// Name of the threads' part.
 pub const THREADS: &str = "threads.json";
+/// Name of the definitions' part.
+pub const DEFINITIONS: &str = "definitions.bin.zst";
 /// A part may unpack to no more than this, so that a small hostile file cannot fill the memory.
 pub const MOST_UNPACKED: u64 = 4 << 30;
 
@@ -180,6 +184,14 @@ impl<W: Write + Seek> Writer<W> {
             }
             Ok(())
         })
+    }
+
+    /// Writes the definitions: a ring file's log from its first byte to its end.
+    ///
+    /// # Errors
+    /// What `out` fails with.
+    pub fn definitions(&mut self, log: &[u8]) -> Result<()> {
+        self.packed(DEFINITIONS, |out| out.write_all(log))
     }
 
     /// Writes the threads.
@@ -348,6 +360,18 @@ impl<R: Read + Seek> Reader<R> {
         (classes, damages)
     }
 
+    /// The definitions, and what was wrong with them; none at all when the part is not there, which is so
+    /// when the incident is not of a ring file.
+    pub fn definitions(&mut self) -> (Definitions, Vec<Damage>) {
+        let (bytes, error) = match unpacked(&mut self.zip, DEFINITIONS) {
+            Ok(read) => read,
+            Err(Error::Missing { .. }) => (Vec::new(), None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        let damages = error.map(|error| Damage { section: DEFINITIONS.to_owned(), error });
+        (Definitions::read(&bytes), damages.into_iter().collect())
+    }
+
     /// The threads; none when the part is not there.
     ///
     /// # Errors
@@ -404,9 +428,10 @@ fn missing(e: zip::result::ZipError, name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definitions::encode_name;
     use crate::event::Chunk;
     use crate::symbol::Method;
-    use crate::{Seq, symbol::Wait};
+    use crate::{NameId, Seq, symbol::Wait};
     use std::io::Cursor;
 
     fn manifest() -> Manifest {
@@ -458,6 +483,9 @@ mod tests {
         w.staging([&chunk(2)]).unwrap();
         w.symbols([class()]).unwrap();
         w.threads(&[Thread { name: "main".into(), ..Thread::default() }]).unwrap();
+        let mut log = Vec::new();
+        encode_name("net", &mut log);
+        w.definitions(&log).unwrap();
         w.finish(&manifest()).unwrap().into_inner()
     }
 
@@ -470,7 +498,9 @@ mod tests {
         assert_eq!(events, (0..3).map(|s| Event::Chunk(chunk(s))).collect::<Vec<_>>());
         assert_eq!(r.symbols().0, [class()]);
         assert_eq!(r.threads().unwrap()[0].name, "main");
-        assert_eq!(r.parts().len(), 6);
+        let (definitions, damages) = r.definitions();
+        assert_eq!((definitions.name(NameId(1)), damages.len()), (Some("net"), 0));
+        assert_eq!(r.parts().len(), 7);
     }
 
     #[test]

@@ -157,17 +157,17 @@ pub mod slab {
 }
 
 /// Reads a little-endian u32 at `at`.
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|b| u32::from_le_bytes(*b))
 }
 
 /// Reads a little-endian u64 at `at`.
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|b| u64::from_le_bytes(*b))
 }
 
 /// Reads a length-prefixed text of at most `most` bytes at `at`.
-fn text_at(bytes: &[u8], at: usize, most: usize) -> Option<String> {
+pub(crate) fn text_at(bytes: &[u8], at: usize, most: usize) -> Option<String> {
     let len = usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?)).min(most);
     Some(String::from_utf8_lossy(bytes.get(at + 2..at + 2 + len)?).into_owned())
 }

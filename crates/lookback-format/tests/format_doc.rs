@@ -14,11 +14,14 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// Where the constants of a layout stand.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 13] = [
     "crates/lookback-format/src/slot.rs",
     "crates/lookback-format/src/event.rs",
     "crates/lookback-format/src/symbol.rs",
+    "crates/lookback-format/src/definitions.rs",
+    "crates/lookback-format/src/native.rs",
     "crates/lookback-format/src/region.rs",
+    "crates/lookback-format/src/ring_file.rs",
     "crates/lookback-format/src/incident.rs",
     "crates/lookback-ring/src/layout.rs",
     "crates/lookback-ring/src/entry.rs",
@@ -86,6 +89,7 @@ fn the_document_shows_what_the_code_writes() {
     let wanted = [
         ("constants", checksums()),
         ("region", minimal::region_dump()),
+        ("ring-file", minimal::ring_file_dump()),
         ("incident", minimal::incident_dump()),
     ];
     for (name, wanted) in wanted {
