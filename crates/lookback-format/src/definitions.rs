@@ -266,24 +266,24 @@ impl Definitions {
         all
     }
 
-    /// Reads the records of a log that begin at the byte offset `from`, where an earlier call with a
-    /// shorter or younger copy has stopped, and returns the offset at which this one stopped: the end, or
-    /// what can begin no record. Records that were unfinished before are not visited again.
-    pub fn read_on(&mut self, log: &[u8], from: usize) -> usize {
-        let mut at = from;
-        while let Some(first) = log.get(at..).and_then(|rest| rest.first_chunk()) {
+    /// Reads on: `part` is what stands in the log from the offset `from` on, at which a record begins. Returns
+    /// the offset at which it stopped: the end, or what can begin no record. Records that were unfinished
+    /// when they were read are not visited again.
+    pub fn read_on(&mut self, part: &[u8], from: usize) -> usize {
+        let mut at = 0;
+        while let Some(first) = part.get(at..).and_then(|rest| rest.first_chunk()) {
             let word = u64::from_le_bytes(*first);
-            let Some(head) = Head::read(word, log.len() - at) else {
-                self.damaged_at = (word != 0).then_some(at);
+            let Some(head) = Head::read(word, part.len() - at) else {
+                self.damaged_at = (word != 0).then_some(from + at);
                 break;
             };
             let end = at + head.bytes as usize;
-            let content = &log[at + HEAD_BYTES..end];
-            let known = head.state == COMMITTED && self.add(at, head.kind, content).is_some();
+            let content = &part[at + HEAD_BYTES..end];
+            let known = head.state == COMMITTED && self.add(from + at, head.kind, content).is_some();
             self.unfinished += u64::from(!known);
             at = end;
         }
-        at
+        from + at
     }
 
     /// Takes one record up. `None` when its content is too short. A kind that this build does not know is
@@ -445,7 +445,7 @@ mod tests {
         let mut at = 0;
         for end in ends {
             grown[..end].copy_from_slice(&log[..end]);
-            at = all.read_on(&grown, at);
+            at = all.read_on(&grown[at..], at);
             assert_eq!(at, end);
         }
         assert_eq!(all, Definitions::read(&log));

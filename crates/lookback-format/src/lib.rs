@@ -6,6 +6,7 @@
 //! every layout is little-endian, versioned, written down in `docs/FORMAT.md`, and every reader treats its
 //! input as hostile. This crate must not open files, know the JVM or know the ring's block structure.
 
+mod clock_map;
 pub mod control;
 pub mod definitions;
 mod error;

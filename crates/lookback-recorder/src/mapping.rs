@@ -1,0 +1,163 @@
+//! [`Mapping`]: a ring file's bytes, as atomic words of this process's memory.
+//!
+//! The constraint: other processes write these bytes at any time, so they are only ever touched by atomic
+//! accesses of whole words, through bounds that come from private memory. And a page of a shared mapping
+//! that its full file system cannot provide ends the program with SIGBUS, so no page is touched that has not
+//! been claimed first. It knows no layout.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+
+/// A mapped file, or memory of this process alone.
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    len: usize,
+    file: Option<File>,
+}
+
+// SAFETY: the memory is only accessed as atomic words; it is unmapped when the last owner drops it.
+unsafe impl Send for Mapping {}
+// SAFETY: as above: shared references give shared access to atomics.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps the first `len` bytes of the file, which must have as many.
+    pub(crate) fn shared(file: File, len: usize) -> io::Result<Mapping> {
+        let base = map(len, libc::MAP_SHARED, file.as_raw_fd())?;
+        Ok(Mapping { base, len, file: Some(file) })
+    }
+
+    /// `len` bytes of memory, all 0, of this process alone: after a fork, parent and child have a copy each.
+    pub(crate) fn private(len: usize) -> io::Result<Mapping> {
+        let base = map(len, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)?;
+        Ok(Mapping { base, len, file: None })
+    }
+
+    /// Where the mapping begins: a multiple of the page size.
+    pub(crate) fn address(&self, at: usize) -> *mut u8 {
+        self.base.as_ptr().wrapping_add(at)
+    }
+
+    /// The words from byte `at` to byte `at + len`.
+    ///
+    /// # Panics
+    /// When these are not within the mapping, which offsets of a checked header are, or `at` is no multiple
+    /// of 8.
+    #[inline]
+    pub(crate) fn words(&self, at: usize, len: usize) -> &[AtomicU64] {
+        assert!(
+            at.is_multiple_of(8) && at <= self.len && len <= self.len - at,
+            "a part outside of the mapping"
+        );
+        // SAFETY: within the mapping and aligned, as checked above; the mapping lives as long as `self` and is
+        // only accessed atomically; any bits are a u64.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(at).cast(), len / 8) }
+    }
+
+    /// The word at byte `at`.
+    #[inline]
+    pub(crate) fn word(&self, at: usize) -> &AtomicU64 {
+        &self.words(at, 8)[0]
+    }
+
+    /// The word at byte `at`, to be found without any check later.
+    ///
+    /// # Panics
+    /// As [`Mapping::words`].
+    pub(crate) fn fixed(&self, at: usize) -> FixedWord {
+        FixedWord(NonNull::from(self.word(at)))
+    }
+
+    /// Takes memory for a part of the file. A file system that cannot do that is trusted: whoever creates a
+    /// file there writes all of it ([`Mapping::claim_all`]).
+    pub(crate) fn claim(&self, at: usize, len: usize) -> io::Result<()> {
+        match self.fallocate(at, len) {
+            Err(e) if e.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Takes memory for the given parts of a file that nobody else uses yet, or for all of it where the file
+    /// system can only do that by writing.
+    pub(crate) fn claim_all(&self, parts: &[(usize, usize)]) -> io::Result<()> {
+        for &(at, len) in parts {
+            match self.fallocate(at, len) {
+                Err(e) if e.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                    let Some(file) = &self.file else { return Ok(()) };
+                    // SAFETY: an open descriptor; no pointers.
+                    return match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, self.len as i64) } {
+                        0 => Ok(()),
+                        code => Err(io::Error::from_raw_os_error(code)),
+                    };
+                }
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    fn fallocate(&self, at: usize, len: usize) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        loop {
+            // SAFETY: an open descriptor; no pointers.
+            if unsafe { libc::fallocate(file.as_raw_fd(), 0, at as i64, len as i64) } == 0 {
+                return Ok(());
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Maps the pages of a part now, so that no thread pays for that later. What fails here happens when they
+    /// are touched.
+    pub(crate) fn populate(&self, at: usize, len: usize) {
+        if at <= self.len && len <= self.len - at {
+            // SAFETY: a part of the mapping; populating changes no content.
+            unsafe { libc::madvise(self.address(at).cast(), len, libc::MADV_POPULATE_WRITE) };
+        }
+    }
+}
+
+/// A word of a mapping, for hot paths: finding it costs no comparison.
+#[derive(Clone, Copy)]
+pub(crate) struct FixedWord(NonNull<AtomicU64>);
+
+// SAFETY: gives access to an atomic only, and only to who vouches for the mapping.
+unsafe impl Send for FixedWord {}
+// SAFETY: as above.
+unsafe impl Sync for FixedWord {}
+
+impl FixedWord {
+    /// The word.
+    ///
+    /// # Safety
+    /// The mapping that it was found in is still there, and stays so as long as the reference is used.
+    #[inline(always)]
+    pub(crate) unsafe fn get<'a>(self) -> &'a AtomicU64 {
+        // SAFETY: within a mapping that is there by the caller's word; only accessed atomically.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: mapped by this value, whose last user is gone.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}
+
+fn map(len: usize, flags: i32, fd: i32) -> io::Result<NonNull<u8>> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a fresh mapping; nothing is replaced.
+    let base =
+        unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags | libc::MAP_NORESERVE, fd, 0) };
+    match NonNull::new(base.cast::<u8>()) {
+        Some(base) if base.as_ptr().cast() != libc::MAP_FAILED => Ok(base),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
