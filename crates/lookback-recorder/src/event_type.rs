@@ -38,7 +38,7 @@ impl<F: Fields, T: Tail + ?Sized> EventType<F, T> {
     /// cannot describe.
     #[inline]
     pub fn end(&self) {
-        self.raw.end();
+        self.raw.write(Phase::End, |ring, kind, head| ring.write_words(kind, head));
     }
 }
 
@@ -165,20 +165,15 @@ impl RawEventType {
         self.category.enabled(self.level)
     }
 
-    /// Records an event or the beginning of a span. `words` are the fields as [`Field::to_word`] gives them,
-    /// `tail` is the text or bytes if the type has one, or empty. What does not fit the type is recorded as it
-    /// is, and is for the reader to make sense of.
+    /// Records an event, whatever the level: look at [`RawEventType::enabled`] first, but for the end of a span
+    /// that has begun. `words` are the fields as [`Field::to_word`] gives them, `tail` is the text or bytes if
+    /// the type has one, or empty; an end has neither. What does not fit the type is recorded as it is, and is
+    /// for the reader to make sense of.
     ///
     /// [`Field::to_word`]: crate::Field::to_word
     #[inline]
     pub fn record(&self, phase: Phase, words: &[u64], tail: &[u8]) {
-        self.write(phase, |ring, kind, head| write_slice(ring, kind, head, words, tail));
-    }
-
-    /// As [`EventType::end`].
-    #[inline]
-    pub fn end(&self) {
-        self.write(Phase::End, |ring, kind, head| ring.write_words(kind, head));
+        self.write_anyhow(phase, |ring, kind, head| write_slice(ring, kind, head, words, tail));
     }
 
     #[inline(always)]
