@@ -17,7 +17,7 @@ JRE25=25.0.2.1
 PERFETTO=1.1.1
 
 packages=()
-command -v cc >/dev/null || packages+=(build-essential)
+command -v cc >/dev/null && command -v g++ >/dev/null || packages+=(build-essential)
 command -v git >/dev/null || packages+=(git)
 has_compiler "$(jdk_home 17)" || packages+=(openjdk-17-jdk-headless)
 command -v mvn >/dev/null || packages+=(maven)

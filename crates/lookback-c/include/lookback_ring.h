@@ -221,6 +221,10 @@ typedef struct lookback_options {
    */
   uint64_t bytes;
   /**
+   * How many bytes the ring can grow to, see lookback_resize; 0: it cannot grow.
+   */
+  uint64_t reserve;
+  /**
    * Bytes of the larger events; 0: 1,000. No event can be larger than a block, which has at least four times
    * as many where the ring is large enough.
    */
@@ -446,6 +450,14 @@ lookback_status lookback_create_private(const struct lookback_options *options,
  * NULL is ignored. Any thread.
  */
 void lookback_close(struct lookback_recorder *recorder);
+
+/**
+ * Changes the memory of the ring to `bytes` bytes, or what comes next to it, while all go on recording: at most
+ * what was reserved. Shrinking gives up what is in the memory given back. Returns the bytes that the ring has
+ * then, or 0 when it failed; lookback_error_message says why. It can take a second. Any thread.
+ */
+uint64_t lookback_resize(struct lookback_recorder *recorder,
+                         uint64_t bytes);
 
 /**
  * The category of this name (UTF-8), the same in all processes that share the file. It takes microseconds: keep the

@@ -4,7 +4,7 @@
 //! that needs, in the open. The rest is behind it in the same allocation. They belong to their recorder and end
 //! with it, so that C has one thing to close.
 
-use crate::status::{guard_or, lookback_status, text};
+use crate::status::{fail_with, guard_or, lookback_status, text};
 use ::lookback_recorder::{Category, FieldType, Level, RawEventType, Recorder};
 use lookback_format::CategoryIndex;
 use std::collections::BTreeMap;
@@ -188,6 +188,30 @@ pub unsafe extern "C" fn lookback_close(recorder: *mut lookback_recorder) {
         // SAFETY: made by `Box::into_raw` in `handle`, and closed once, by the caller's word.
         guard_or((), || drop(unsafe { Box::from_raw(recorder) }));
     }
+}
+
+/// Changes the memory of the ring to `bytes` bytes, or what comes next to it, while all go on recording: at most
+/// what was reserved. Shrinking gives up what is in the memory given back. Returns the bytes that the ring has
+/// then, or 0 when it failed; lookback_error_message says why. It can take a second. Any thread.
+///
+/// # Safety
+/// `recorder` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lookback_resize(recorder: *mut lookback_recorder, bytes: u64) -> u64 {
+    guard_or(0, || {
+        // SAFETY: null or open by the caller's word.
+        let Some(recorder) = (unsafe { recorder.as_ref() }) else {
+            invalid("recorder is a null pointer");
+            return 0;
+        };
+        match recorder.recorder.resize(usize::try_from(bytes).unwrap_or(usize::MAX)) {
+            Ok(bytes) => bytes as u64,
+            Err(error) => {
+                fail_with(&error);
+                0
+            }
+        }
+    })
 }
 
 /// The category of this name (UTF-8), the same in all processes that share the file. It takes microseconds: keep the

@@ -17,6 +17,8 @@ use std::path::Path;
 pub struct lookback_options {
     /// Bytes of the ring, all of which are taken at the creation; 0: 16 MiB.
     pub bytes: u64,
+    /// How many bytes the ring can grow to, see lookback_resize; 0: it cannot grow.
+    pub reserve: u64,
     /// Bytes of the larger events; 0: 1,000. No event can be larger than a block, which has at least four times
     /// as many where the ring is large enough.
     pub largest_event: u64,
@@ -42,6 +44,7 @@ impl lookback_options {
         if self.bytes != 0 {
             options = options.bytes(usize::try_from(self.bytes).unwrap_or(usize::MAX));
         }
+        options = options.reserve(usize::try_from(self.reserve).unwrap_or(usize::MAX));
         if self.largest_event != 0 {
             options = options.largest_event(usize::try_from(self.largest_event).unwrap_or(usize::MAX));
         }

@@ -89,6 +89,8 @@ int main(int argc, char **argv) {
     CHECK(visited == 1 && losses.dropped_events == 1);
     CHECK(lookback_snapshot(recorder, NULL, NULL, NULL) == LOOKBACK_OK);
     CHECK(lookback_snapshot(NULL, stop, &visited, NULL) == LOOKBACK_INVALID);
+    CHECK(lookback_resize(recorder, 1) > 0 && lookback_resize(recorder, 1) < 1 << 20);
+    CHECK(lookback_resize(NULL, 1 << 20) == 0);
     lookback_close(recorder);
     lookback_close(NULL);
     return wrong;

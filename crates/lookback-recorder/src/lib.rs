@@ -56,6 +56,7 @@ mod log;
 mod mapping;
 mod options;
 mod recorder;
+mod resize;
 mod shared;
 mod snapshot;
 mod threads;

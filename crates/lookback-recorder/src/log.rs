@@ -169,3 +169,121 @@ impl Log<'_> {
         done
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookback_format::definitions::{Definitions, encode_name};
+    use std::sync::atomic::AtomicBool;
+
+    /// A log of this process, with memory behind all of it but what `refuse` says.
+    struct Space {
+        words: Vec<AtomicU64>,
+        end: AtomicU64,
+        claimed: AtomicUsize,
+        refuse: AtomicBool,
+    }
+
+    impl Space {
+        fn new(bytes: usize) -> Space {
+            Space {
+                words: (0..bytes / 8).map(|_| AtomicU64::new(0)).collect(),
+                end: AtomicU64::new(0),
+                claimed: AtomicUsize::new(0),
+                refuse: AtomicBool::new(false),
+            }
+        }
+
+        fn with<T>(&self, then: impl FnOnce(&Log<'_>) -> T) -> T {
+            let claim = |_, _| !self.refuse.load(Ordering::Relaxed);
+            let Space { words, end, claimed, .. } = self;
+            then(&Log { words, end, claimed, claim: &claim })
+        }
+
+        fn append(&self, name: &str) -> Option<u32> {
+            self.with(|log| log.append(&record(name)))
+        }
+
+        fn names(&self) -> Vec<String> {
+            let all = Definitions::read(&self.with(|log| log.copy(0)));
+            all.names().map(|(_, name)| name.to_owned()).collect()
+        }
+    }
+
+    fn record(name: &str) -> Vec<u8> {
+        let mut record = Vec::new();
+        encode_name(name, &mut record);
+        record
+    }
+
+    #[test]
+    fn appenders_on_many_threads_lose_nothing() {
+        const EACH: usize = 500;
+        let space = Space::new(1 << 20);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let space = &space;
+                scope.spawn(move || {
+                    for i in 0..EACH {
+                        let name = format!("{thread}-{}", "x".repeat(i % 40));
+                        let id = space.append(&name).unwrap();
+                        assert!(space.with(|log| log.holds(id, &record(&name))));
+                    }
+                });
+            }
+        });
+        assert_eq!(space.names().len(), 8 * EACH);
+        let used = space.with(|log| log.copy(0)).len() as u64;
+        assert_eq!(space.end.load(Ordering::Relaxed), used);
+    }
+
+    #[test]
+    fn a_killed_appenders_record_is_passed_over() {
+        let space = Space::new(4096);
+        space.append("before").unwrap();
+        // What an appender leaves that dies after it has taken its space: End stays behind, too.
+        let reserved = Head { bytes: 64, kind: 1, state: RESERVED };
+        space.words[space.end.load(Ordering::Relaxed) as usize / 8].store(reserved.word(), Ordering::Relaxed);
+        space.append("after").unwrap();
+        assert_eq!(space.names(), ["before", "after"]);
+        let all = Definitions::read(&space.with(|log| log.copy(0)));
+        assert_eq!((all.unfinished, all.damaged_at), (1, None));
+    }
+
+    #[test]
+    fn a_full_log_takes_what_still_fits() {
+        let space = Space::new(64);
+        assert!(space.append("0123").is_some());
+        assert!(space.append(&"long".repeat(20)).is_none());
+        assert!(space.append("4567").is_some());
+        assert!((0..10).all(|i| space.append("89ab").is_some() == (i < 2)));
+        assert_eq!(space.names(), ["0123", "4567", "89ab", "89ab"]);
+        assert!(space.append("").is_none(), "no room for a head");
+    }
+
+    #[test]
+    fn what_has_no_memory_is_not_touched() {
+        let space = Space::new(2 * CLAIM_STEP);
+        space.append("x").unwrap();
+        assert_eq!(space.claimed.load(Ordering::Relaxed), CLAIM_STEP);
+        space.refuse.store(true, Ordering::Relaxed);
+        let fits = (0..CLAIM_STEP).take_while(|_| space.append("y").is_some()).count();
+        assert_eq!((fits + 1) * record("y").len(), CLAIM_STEP);
+        assert_eq!(space.names().len(), fits + 1, "reading stops there, too");
+    }
+
+    #[test]
+    fn a_wrong_end_costs_time_only() {
+        for end in [1, 7, u64::MAX, 1 << 40] {
+            let space = Space::new(4096);
+            space.append("a").unwrap();
+            space.end.store(end, Ordering::Relaxed);
+            space.append("b").unwrap();
+            assert_eq!(space.names(), ["a", "b"], "{end}");
+        }
+        let space = Space::new(4096);
+        space.words[0].store(13, Ordering::Relaxed);
+        assert!(space.append("a").is_none(), "a log that is damaged takes nothing");
+        assert_eq!(Definitions::read(&space.with(|log| log.copy(0))).damaged_at, Some(0));
+    }
+}

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A mapped file, or memory of this process alone.
 pub(crate) struct Mapping {
@@ -113,6 +113,44 @@ impl Mapping {
         }
     }
 
+    /// Gives the memory of a part back, which reads as zeros then, in all processes.
+    pub(crate) fn release(&self, at: usize, len: usize) {
+        let done = match &self.file {
+            Some(file) => {
+                let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+                // SAFETY: an open descriptor; no pointers.
+                unsafe { libc::fallocate(file.as_raw_fd(), mode, at as i64, len as i64) == 0 }
+            }
+            // SAFETY: whole pages of this mapping, which nobody uses by the caller's word.
+            None => unsafe { libc::madvise(self.address(at).cast(), len, libc::MADV_DONTNEED) == 0 },
+        };
+        if !done {
+            // A file system that cannot keeps the memory; zeros are what the next user expects. Relaxed: whoever
+            // uses the part next learns so by other words.
+            self.words(at, len).iter().for_each(|word| word.store(0, Ordering::Relaxed));
+        }
+    }
+
+    /// Keeps other processes out as long as the value is there; they wait. The system lets go when a process
+    /// dies.
+    pub(crate) fn lock(&self) -> io::Result<Lock<'_>> {
+        if let Some(file) = &self.file {
+            // SAFETY: an open descriptor; no pointers.
+            while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } != 0 {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Lock(self))
+    }
+
+    /// What the file system has free for programs without privileges, in bytes; `None`: no bound is known.
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        self.file.as_ref().and_then(free_bytes)
+    }
+
     /// Maps the pages of a part now, so that no thread pays for that later. What fails here happens when they
     /// are touched.
     pub(crate) fn populate(&self, at: usize, len: usize) {
@@ -121,6 +159,27 @@ impl Mapping {
             unsafe { libc::madvise(self.address(at).cast(), len, libc::MADV_POPULATE_WRITE) };
         }
     }
+}
+
+/// The lock on a mapped file.
+pub(crate) struct Lock<'a>(&'a Mapping);
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        if let Some(file) = &self.0.file {
+            // SAFETY: an open descriptor; no pointers.
+            unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+        }
+    }
+}
+
+/// What the file's file system has free for programs without privileges, in bytes.
+pub(crate) fn free_bytes(file: &File) -> Option<u64> {
+    // SAFETY: zeros are a valid statvfs.
+    let mut fs: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: an open descriptor and a valid buffer.
+    let done = unsafe { libc::fstatvfs(file.as_raw_fd(), &raw mut fs) } == 0;
+    done.then(|| fs.f_bavail.saturating_mul(fs.f_frsize))
 }
 
 /// A word of a mapping, for hot paths: finding it costs no comparison.

@@ -6,7 +6,8 @@
 
 use crate::clock::{self, Clock};
 use crate::log::CLAIM_STEP;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, free_bytes};
+use crate::resize::rows_within;
 use crate::shared::Shared;
 use crate::{Error, Recorder};
 use lookback_format::ring_file::{
@@ -15,7 +16,6 @@ use lookback_format::ring_file::{
 use lookback_ring::{Geometry, Ring};
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -36,6 +36,7 @@ const RING_BYTES: usize = 16 << 20;
 #[derive(Clone, Debug)]
 pub struct Options {
     bytes: usize,
+    reserve: usize,
     definitions: usize,
     name: String,
     program: Option<String>,
@@ -51,6 +52,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             bytes: RING_BYTES,
+            reserve: 0,
             definitions: DEFINITIONS_BYTES,
             name: String::new(),
             program: None,
@@ -76,6 +78,14 @@ impl Options {
     #[must_use]
     pub fn bytes(mut self, bytes: usize) -> Options {
         self.bytes = bytes;
+        self
+    }
+
+    /// How many bytes the ring can grow to, see [`Recorder::resize`]; as many as it has at the creation
+    /// where nothing is said. What is reserved takes addresses, and no memory.
+    #[must_use]
+    pub fn reserve(mut self, bytes: usize) -> Options {
+        self.reserve = bytes;
         self
     }
 
@@ -162,7 +172,7 @@ impl Options {
         file.set_permissions(Permissions::from_mode(self.mode)).map_err(failed("set the mode of"))?;
         let (geometry, header) = self.plan(path)?;
         // Asked first: a file system in memory would begin to take all that there is.
-        if free_bytes(&file).is_some_and(|free| free < geometry.bytes() as u64) {
+        if free_bytes(&file).is_some_and(|free| free < self.at_first(geometry).bytes() as u64) {
             return Err(Error::NoSpace { path: path.into(), bytes: header.bytes });
         }
         file.set_len(header.bytes).map_err(failed("size"))?;
@@ -238,6 +248,9 @@ impl Options {
         let cores = self.cores.unwrap_or_else(configured_cores);
         let geometry = Geometry::for_events(self.bytes, cores, self.largest)
             .map_err(|source| Error::Ring { path: path.into(), source })?;
+        // The blocks are of the size that suits the ring at first; more of them are reserved.
+        let rows = rows_within(geometry, self.reserve).max(geometry.blocks / geometry.active);
+        let geometry = Geometry { blocks: rows * geometry.active, ..geometry };
         let definitions = (DEFINITIONS_AT, self.definitions.next_multiple_of(PAGE));
         let ring = (definitions.0 + definitions.1, geometry.bytes());
         let header = Header {
@@ -257,6 +270,12 @@ impl Options {
         Ok((geometry, header))
     }
 
+    /// The part of a geometry that is in use at first.
+    fn at_first(&self, geometry: Geometry) -> Geometry {
+        let rows = rows_within(geometry, self.bytes).clamp(1, geometry.blocks / geometry.active);
+        Geometry { blocks: rows * geometry.active, ..geometry }
+    }
+
     /// Makes a fresh mapping a ring file.
     fn lay_out(
         &self,
@@ -268,18 +287,26 @@ impl Options {
         let unmeasured = self.clock(&header, path)?;
         let begin = unmeasured.pair();
         let (at, len) = header.ring;
+        let first = self.at_first(geometry);
         // The beginning of the definitions with the rest, so that a full file system shows now.
         let begun = DEFINITIONS_AT + CLAIM_STEP.min(header.definitions.1);
-        mapping.claim_all(&[(0, begun), (at, len)]).map_err(|source| match source.raw_os_error() {
-            Some(libc::ENOSPC | libc::EDQUOT) => Error::NoSpace { path: path.into(), bytes: header.bytes },
-            _ => Error::Io { what: "take memory for", path: path.into(), source },
+        mapping.claim_all(&[(0, begun), (at, first.bytes())]).map_err(|source| {
+            match source.raw_os_error() {
+                Some(libc::ENOSPC | libc::EDQUOT) => {
+                    Error::NoSpace { path: path.into(), bytes: header.bytes }
+                }
+                _ => Error::Io { what: "take memory for", path: path.into(), source },
+            }
         })?;
         if self.prefault {
-            mapping.populate(at, len);
+            mapping.populate(at, first.bytes());
         }
         // SAFETY: a part of the mapping, which lives as long as the ring (both are the recorder's); nobody
         // else knows it yet.
         let ring = unsafe { Ring::format(mapping.address(at), len, geometry) }
+            .map_err(|source| Error::Ring { path: path.into(), source })?;
+        // Nobody has used a block yet, so there is nothing to wait for and nothing to give back.
+        ring.resize(first.blocks, &mut |_| false, &mut |_| {})
             .map_err(|source| Error::Ring { path: path.into(), source })?;
         if header.clock != ClockKind::Monotonic {
             header.ticks_per_second = unmeasured.calibrate(begin);
@@ -319,15 +346,6 @@ fn read_header(file: &File, length: u64, path: &Path) -> Result<Header, Error> {
         source,
     })?;
     Header::read(&page, length).map_err(|source| Error::Format { path: path.into(), source })
-}
-
-/// What the file's file system has free for programs without privileges, in bytes.
-fn free_bytes(file: &File) -> Option<u64> {
-    // SAFETY: zeros are a valid statvfs.
-    let mut fs: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: an open descriptor and a valid buffer.
-    let done = unsafe { libc::fstatvfs(file.as_raw_fd(), &raw mut fs) } == 0;
-    done.then(|| fs.f_bavail.saturating_mul(fs.f_frsize))
 }
 
 /// A half-made file, removed in any case: a whole one has its own name by then.
