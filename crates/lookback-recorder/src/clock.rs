@@ -2,8 +2,8 @@
 //!
 //! The constraint: it is read for every event, so it is the processor's counter where that runs at one rate on
 //! all cores, about twice as fast as `clock_gettime`. What the counter's rate is nobody knows exactly, so
-//! whoever records and finds the latest snapshot older than a second takes another. A snapshot's two words
-//! are written by several processes: see [`Clock::keep`]. What converts ticks is in the format crate.
+//! whoever records and finds the latest snapshot older than a second takes another. How its two words stay
+//! together is in `pair.rs`. What converts ticks is in the format crate.
 
 #[cfg_attr(target_arch = "x86_64", path = "counter_x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "counter_aarch64.rs")]
@@ -11,9 +11,10 @@
 mod counter;
 
 use crate::mapping::Mapping;
+use crate::pair;
 use lookback_format::ring_file::{ClockKind, SNAPSHOT_BYTES, SNAPSHOTS, SNAPSHOTS_AT, header, snapshot_slot};
 use lookback_format::{Nanos, Ticks};
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How often both clocks are read for one snapshot; the closest pair is taken.
 const ATTEMPTS: u32 = 5;
@@ -132,34 +133,17 @@ impl Clock {
     pub(crate) fn keep(mapping: &Mapping, ticks: Ticks, nanos: Nanos) {
         // Relaxed: numbers the snapshots, no more.
         let n = mapping.word(header::SNAPSHOT_COUNT).fetch_add(1, Ordering::Relaxed);
-        let [to_ticks, to_nanos] = place(mapping, snapshot_slot(n));
-        to_ticks.store(0, Ordering::Relaxed);
-        // ORDERING: Release fence; pairs with the Acquire fence in `snapshots`: who sees the new nanoseconds
-        // sees that the old ticks are gone.
-        fence(Ordering::Release);
-        to_nanos.store(nanos.0, Ordering::Relaxed);
-        // ORDERING: Release; pairs with the Acquire in `snapshots`: who sees the ticks sees their nanoseconds.
-        to_ticks.store(ticks.0, Ordering::Release);
+        pair::store(place(mapping, snapshot_slot(n)), ticks.0, nanos.0);
     }
 }
 
 /// The snapshots of a file, in no particular order.
 pub(crate) fn snapshots(mapping: &Mapping) -> Vec<(Ticks, Nanos)> {
-    let whole = |slot| {
-        let [ticks, nanos] = place(mapping, slot);
-        // ORDERING: Acquire; pairs with the Release in `keep`.
-        let before = ticks.load(Ordering::Acquire);
-        let nanos = nanos.load(Ordering::Relaxed);
-        // ORDERING: Acquire fence; pairs with the Release fence in `keep`: ticks that are still the same
-        // belong to the nanoseconds.
-        fence(Ordering::Acquire);
-        let same = before != 0 && ticks.load(Ordering::Relaxed) == before;
-        same.then_some((Ticks(before), Nanos(nanos)))
-    };
-    (0..SNAPSHOTS).filter_map(whole).collect()
+    let pairs = (0..SNAPSHOTS).filter_map(|slot| pair::load(place(mapping, slot)));
+    pairs.map(|(ticks, nanos)| (Ticks(ticks), Nanos(nanos))).collect()
 }
 
-fn place(mapping: &Mapping, slot: usize) -> [&std::sync::atomic::AtomicU64; 2] {
+fn place(mapping: &Mapping, slot: usize) -> [&AtomicU64; 2] {
     let at = SNAPSHOTS_AT + slot % SNAPSHOTS * SNAPSHOT_BYTES;
     [mapping.word(at), mapping.word(at + 8)]
 }

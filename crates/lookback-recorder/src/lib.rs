@@ -33,8 +33,10 @@
 //!
 //! # Processes
 //! A ring file has no owner. Each process opens it ([`Recorder::open_or_create`]) and may be killed at any
-//! time: the block of the ring in which it was writing is skipped until it is reclaimed, and counted. After a
-//! `fork`, the child's events are its own: its thread and its process are defined anew at its first event.
+//! time. If that was in the middle of an event, the others skip the block that it was writing, whose other
+//! events stay readable, and the block is out of use from then on: it is one of 16 for each core that the ring was
+//! made for ([`Options::cores`]) in which events can be written at the same time. After a `fork`, the child's
+//! events are its own: its thread and its process are defined anew at its first event.
 //! Whoever may write the file is trusted with one thing, not to shorten it: that would end the processes that
 //! have it mapped. Whatever else stands in it leads to no wrong access and no panic.
 //!
@@ -46,6 +48,10 @@
 //! A thread's first event allocates, so a signal handler must not be what records it. All later ones are plain
 //! stores and may come from anywhere.
 
+// The models take up the files that they check by themselves; see `tests/loom.rs`.
+#![cfg(not(loom))]
+
+mod atomics;
 mod category;
 mod clock;
 mod error;
@@ -54,7 +60,9 @@ mod fields;
 mod index;
 mod log;
 mod mapping;
+mod mutant;
 mod options;
+mod pair;
 mod recorder;
 mod resize;
 mod shared;

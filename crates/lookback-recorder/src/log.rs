@@ -35,8 +35,9 @@
 //! - An addition to End, then writing the record: a killed writer leaves a hole of unknown length.
 //! - A lock in the file: its holder can be killed.
 
+use crate::atomics::{AtomicU64, AtomicUsize, Ordering};
+use crate::mutant::{Mutant, mutated};
 use lookback_format::definitions::{COMMITTED, HEAD_BYTES, Head, RESERVED, id_at, offset_of};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Bytes of the log that are claimed at a time: 64 pages, so that a claim is one system call in a
 /// thousand definitions.
@@ -68,9 +69,7 @@ impl Log<'_> {
             let id = id_at(at)?;
             let word = self.head(at, record.len())?;
             let reserved = Head { state: RESERVED, ..head }.word();
-            // ORDERING: Relaxed on both sides: what is decided is decided within this one word (L1), and the
-            // content below was 0 since the file was made.
-            match word.compare_exchange(0, reserved, Ordering::Relaxed, Ordering::Relaxed) {
+            match take(word, reserved) {
                 Ok(_) => break (id, word),
                 Err(other) => at += Head::read(other, self.bytes() - at)?.bytes as usize,
             }
@@ -83,7 +82,8 @@ impl Log<'_> {
             to.store(u64::from_le_bytes(*from.first_chunk().unwrap_or(&[0; 8])), Ordering::Relaxed);
         }
         // ORDERING: Release; pairs with the Acquire of heads in `copy`: a committed record is whole (L3).
-        word.store(Head { state: COMMITTED, ..head }.word(), Ordering::Release);
+        let order = if mutated(Mutant::CommitRelaxed) { Ordering::Relaxed } else { Ordering::Release };
+        word.store(Head { state: COMMITTED, ..head }.word(), order);
         self.move_end(at + record.len());
         Some(id)
     }
@@ -94,7 +94,8 @@ impl Log<'_> {
         let (mut out, mut at) = (Vec::new(), from);
         while let Some(word) = self.head(at, HEAD_BYTES) {
             // ORDERING: Acquire; pairs with the Release in `append` (L3).
-            let word = word.load(Ordering::Acquire);
+            let order = if mutated(Mutant::HeadRelaxed) { Ordering::Relaxed } else { Ordering::Acquire };
+            let word = word.load(order);
             let Some(head) = Head::read(word, self.bytes() - at) else {
                 // What damages the log is copied, so that whoever reads the copy can tell.
                 if word != 0 {
@@ -170,7 +171,21 @@ impl Log<'_> {
     }
 }
 
-#[cfg(test)]
+/// Takes the space of a record, if the head is still nobody's; else returns what is there.
+fn take(word: &AtomicU64, reserved: u64) -> Result<u64, u64> {
+    if mutated(Mutant::TakenByStore) {
+        let found = word.load(Ordering::Relaxed);
+        if found == 0 {
+            word.store(reserved, Ordering::Relaxed);
+        }
+        return if found == 0 { Ok(found) } else { Err(found) };
+    }
+    // ORDERING: Relaxed on both sides: what is decided is decided within this one word (L1), and the content
+    // behind it was 0 since the file was made.
+    word.compare_exchange(0, reserved, Ordering::Relaxed, Ordering::Relaxed)
+}
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use lookback_format::definitions::{Definitions, encode_name};

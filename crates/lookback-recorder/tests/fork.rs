@@ -1,4 +1,5 @@
 //! A child of a fork records as itself.
+#![cfg(not(loom))]
 
 use lookback_recorder::{EventType, Level, Options, Recorder};
 use std::collections::BTreeSet;

@@ -1,5 +1,6 @@
 //! When there is no room for a name, a thread or a category, events are recorded nevertheless, and what is missing
 //! is counted.
+#![cfg(not(loom))]
 
 use lookback_recorder::{EventType, Field, Level, Options, Recorder};
 use std::collections::BTreeSet;

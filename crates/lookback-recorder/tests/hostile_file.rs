@@ -1,4 +1,5 @@
 //! A ring file that somebody has changed at will is refused, or opened and used without harm.
+#![cfg(not(loom))]
 
 use lookback_format::ring_file::{
     CATEGORIES_AT, DEFINITIONS_AT, SNAPSHOTS, SNAPSHOTS_AT, boot_hash, header, snapshot_slot,

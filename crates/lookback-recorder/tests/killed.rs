@@ -1,4 +1,5 @@
 //! Writers are killed at any instruction, two hundred times, and the others notice nothing.
+#![cfg(not(loom))]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Several processes, each with several threads, record into one file, and everything is accounted for.
+#![cfg(not(loom))]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The ring of a file grows and shrinks while another process records; the memory follows.
+#![cfg(not(loom))]
 
 mod support;
 
