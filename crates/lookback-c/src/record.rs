@@ -35,7 +35,7 @@ pub unsafe extern "C" fn lookback_record(
     tail: *const u8,
     tail_bytes: usize,
 ) {
-    guard_or((), || {
+    guard_or((), move || {
         // SAFETY: null or of an open recorder by the caller's word.
         let Some(handle) = (unsafe { event_type(of) }) else { return };
         let Some(phase) = u16::try_from(phase).ok().and_then(Phase::from_kind) else { return };

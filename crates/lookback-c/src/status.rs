@@ -75,7 +75,8 @@ pub(crate) fn guard(run: impl FnOnce() -> Result<(), status>) -> status {
     }
 }
 
-/// Runs what has a value, or gives another one in its place.
+/// Runs what has a value, or gives another one in its place. Inlined, because events are recorded through it.
+#[inline(always)]
 pub(crate) fn guard_or<T>(other: T, run: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or(other)
 }

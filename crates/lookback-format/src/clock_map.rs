@@ -18,7 +18,7 @@ pub struct ClockMap {
 }
 
 impl ClockMap {
-    /// The map of a file: `snapshots` is what stands in it from [`SNAPSHOTS_AT`] on, in the order of the
+    /// The map of a file: `snapshots` is what stands in it from [`SNAPSHOTS_AT`](crate::ring_file::SNAPSHOTS_AT) on, in the order of the
     /// file. What cannot be (a clock that goes back) is left out.
     #[must_use]
     pub fn read(header: &Header, snapshots: &[u8]) -> ClockMap {
