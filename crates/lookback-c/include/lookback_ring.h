@@ -407,8 +407,8 @@ extern "C" {
 
 /**
  * Why the last function that returned something other than LOOKBACK_OK to this thread did so, and what to try,
- * in UTF-8. Empty when there was none. Valid until this thread calls another function that can fail. Any
- * thread.
+ * in UTF-8. Empty when there was none. The address is the same as long as the thread lives; the text changes
+ * when another function fails. Any thread.
  */
 const char *lookback_error_message(void);
 

@@ -4,8 +4,8 @@
 //! has its own.
 
 use ::lookback_recorder::Error;
-use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char};
+use std::cell::Cell;
+use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a function returns. Numbers are never used for something else.
@@ -35,22 +35,30 @@ pub enum lookback_status {
 
 use lookback_status as status;
 
+/// Bytes of a message, the zero at its end included; longer ones are cut.
+const MESSAGE_BYTES: usize = 1024;
+
 thread_local! {
-    static MESSAGE: RefCell<CString> = RefCell::default();
+    // Without a destructor, and always at the same address: what the caller holds stays readable.
+    static MESSAGE: [Cell<u8>; MESSAGE_BYTES] = const { [const { Cell::new(0) }; MESSAGE_BYTES] };
 }
 
 /// Why the last function that returned something other than LOOKBACK_OK to this thread did so, and what to try,
-/// in UTF-8. Empty when there was none. Valid until this thread calls another function that can fail. Any
-/// thread.
+/// in UTF-8. Empty when there was none. The address is the same as long as the thread lives; the text changes
+/// when another function fails. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn lookback_error_message() -> *const c_char {
-    MESSAGE.try_with(|message| message.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+    MESSAGE.with(|message| message.as_ptr().cast())
 }
 
 /// Keeps the text of an error for [`lookback_error_message`].
 pub(crate) fn fail(code: status, text: &str) -> status {
-    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-    let _ = MESSAGE.try_with(|message| *message.borrow_mut() = text);
+    let mut end = text.len().min(MESSAGE_BYTES - 1);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let bytes = text.as_bytes()[..end].iter().map(|&byte| if byte == 0 { b' ' } else { byte });
+    MESSAGE.with(|message| message.iter().zip(bytes.chain([0])).for_each(|(to, byte)| to.set(byte)));
     code
 }
 
