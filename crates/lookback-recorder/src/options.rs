@@ -172,8 +172,9 @@ impl Options {
         file.set_permissions(Permissions::from_mode(self.mode)).map_err(failed("set the mode of"))?;
         let (geometry, header) = self.plan(path)?;
         // Asked first: a file system in memory would begin to take all that there is.
-        if free_bytes(&file).is_some_and(|free| free < self.at_first(geometry).bytes() as u64) {
-            return Err(Error::NoSpace { path: path.into(), bytes: header.bytes });
+        let bytes = self.at_first(geometry).bytes() as u64;
+        if free_bytes(&file).is_some_and(|free| free < bytes) {
+            return Err(Error::NoSpace { path: path.into(), bytes });
         }
         file.set_len(header.bytes).map_err(failed("size"))?;
         let mapping = Mapping::shared(file, header.bytes as usize).map_err(failed("map"))?;
@@ -293,7 +294,7 @@ impl Options {
         mapping.claim_all(&[(0, begun), (at, first.bytes())]).map_err(|source| {
             match source.raw_os_error() {
                 Some(libc::ENOSPC | libc::EDQUOT) => {
-                    Error::NoSpace { path: path.into(), bytes: header.bytes }
+                    Error::NoSpace { path: path.into(), bytes: first.bytes() as u64 }
                 }
                 _ => Error::Io { what: "take memory for", path: path.into(), source },
             }
