@@ -33,10 +33,9 @@
 //!
 //! # Processes
 //! A ring file has no owner. Each process opens it ([`Recorder::open_or_create`]) and may be killed at any
-//! time. If that was in the middle of an event, the others skip the block that it was writing, whose other
-//! events stay readable, and the block is out of use from then on: it is one of 16 for each core that the ring was
-//! made for ([`Options::cores`]) in which events can be written at the same time. After a `fork`, the child's
-//! events are its own: its thread and its process are defined anew at its first event.
+//! time. If that was in the middle of an event, the others leave the block that it was writing behind; its other
+//! events stay readable. Whoever opens the file when nobody else has it open takes such blocks back. After a
+//! `fork`, the child's events are its own: its thread and its process are defined anew at its first event.
 //! Whoever may write the file is trusted with one thing, not to shorten it: that would end the processes that
 //! have it mapped. Whatever else stands in it leads to no wrong access and no panic.
 //!

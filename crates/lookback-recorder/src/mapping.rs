@@ -146,6 +146,18 @@ impl Mapping {
         Ok(Lock(self))
     }
 
+    /// Marks the file as in use by this mapping, as long as that is there and also in children of a fork, and says
+    /// whether nobody else uses it: then `alone` is called before anybody else can begin to. The system takes
+    /// the mark away when a process dies.
+    pub(crate) fn mark_used(&self, alone: impl FnOnce()) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        if lock_first_byte(file, libc::F_WRLCK, libc::F_OFD_SETLK).is_ok() {
+            alone();
+        }
+        // Waits for who is alone, which takes microseconds.
+        lock_first_byte(file, libc::F_RDLCK, libc::F_OFD_SETLKW)
+    }
+
     /// What the file system has free for programs without privileges, in bytes; `None`: no bound is known.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
         self.file.as_ref().and_then(free_bytes)
@@ -157,6 +169,25 @@ impl Mapping {
         if at <= self.len && len <= self.len - at {
             // SAFETY: a part of the mapping; populating changes no content.
             unsafe { libc::madvise(self.address(at).cast(), len, libc::MADV_POPULATE_WRITE) };
+        }
+    }
+}
+
+/// Locks a file's first byte for this open file: independent of [`Mapping::lock`].
+fn lock_first_byte(file: &File, kind: i32, how: i32) -> io::Result<()> {
+    // SAFETY: zeros are a valid flock.
+    let mut range: libc::flock = unsafe { std::mem::zeroed() };
+    range.l_type = kind as i16;
+    range.l_whence = libc::SEEK_SET as i16;
+    range.l_len = 1;
+    loop {
+        // SAFETY: an open descriptor and a valid range.
+        if unsafe { libc::fcntl(file.as_raw_fd(), how, &raw const range) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
         }
     }
 }

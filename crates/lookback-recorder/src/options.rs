@@ -178,6 +178,7 @@ impl Options {
         }
         file.set_len(header.bytes).map_err(failed("size"))?;
         let mapping = Mapping::shared(file, header.bytes as usize).map_err(failed("map"))?;
+        mapping.mark_used(|| {}).map_err(failed("lock"))?;
         let shared = self.lay_out(mapping, geometry, header, path)?;
         match std::fs::hard_link(&made.0, path) {
             Ok(()) => Ok(Recorder::of(shared)),
@@ -224,6 +225,11 @@ impl Options {
         // only accessed atomically. Others may do with the file what they like, but for cutting it.
         let ring = unsafe { Ring::open(mapping.address(at), len) }
             .map_err(|source| Error::Ring { path: path.into(), source })?;
+        // Who is alone knows that all who held blocks are dead.
+        let reclaim = || {
+            ring.reclaim(ring.end());
+        };
+        mapping.mark_used(reclaim).map_err(failed("lock"))?;
         self.share(mapping, ring, header, path).map(Recorder::of)
     }
 

@@ -143,6 +143,14 @@ impl Recorder {
         Category::new(self.shared.clone(), index)
     }
 
+    /// Blocks of the ring that are out of use, because a writer stopped or died in the middle of an event. A
+    /// writer that goes on frees its block; what dead ones hold is taken back by who opens the file next when
+    /// nobody else has it open.
+    #[must_use]
+    pub fn blocks_left_behind(&self) -> u32 {
+        self.shared.ring.left_behind()
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }
