@@ -15,7 +15,7 @@ use crate::entry::{Block, Header, State};
 use crate::layout::{BLOCK_HEADER, BlockIndex, ENTRY_HEADER, MetadataIndex, Shape};
 use crate::mutant::Mutant;
 use crate::readers::Reading;
-use crate::word::{Managed, Position, RatioPos};
+use crate::word::{Managed, Position, RatioPos, Round};
 
 /// How a snapshot ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Lost {
     pub busy: u64,
     /// Entries left out because they were never finished. Only in [`Ring::salvage`].
     pub unfinished_entries: u64,
-    /// Bytes at the end of blocks that cannot be read because an unfinished entry hides how long it
+    /// Bytes of blocks that cannot be read because a writer died before it said how long its entry
     /// is. Only in [`Ring::salvage`].
     pub unreadable_bytes: u64,
 }
@@ -119,9 +119,9 @@ impl Ring {
     }
 
     /// As [`Ring::snapshot`], but blocks with unconfirmed entries are delivered too, without
-    /// these entries: for after the death of the writers, when nobody will confirm any more. A
-    /// writer that died before it wrote how long its entry is hides what follows in that block
-    /// ([`Lost::unreadable_bytes`]). It is also safe while writers live.
+    /// these entries: for after the death of the writers, when nobody will confirm any more. Behind
+    /// an entry whose writer died before it said how long it is ([`Lost::unreadable_bytes`]), the next
+    /// ones are searched for. It is also safe while writers live.
     pub fn salvage(&self, from: Position, out: &mut dyn FnMut(Block<'_>)) -> SnapshotEnd {
         self.collect(from, Unconfirmed::Salvage, out)
     }
@@ -343,9 +343,9 @@ impl Ring {
                     (filler, filler.pack(round))
                 }
                 None => {
-                    unreadable = bytes - at;
-                    let length = unreadable - ENTRY_HEADER;
-                    let filler = Header { state: State::Filler, kind: 0, length };
+                    let hole = self.next_entry(words, round).map_or(bytes - at, |words| words as u64 * 8);
+                    unreadable += hole;
+                    let filler = Header { state: State::Filler, kind: 0, length: hole - ENTRY_HEADER };
                     (filler, filler.pack(round))
                 }
             };
@@ -362,5 +362,23 @@ impl Ring {
         lost.unfinished_entries += unfinished;
         lost.unreadable_bytes += unreadable;
         Visit::Copied { bytes: buffer.len(), complete: false }
+    }
+
+    /// Where, in words of `words`, entries go on behind a hole that a writer left who died before it said how long
+    /// its entry is; never 0. What an earlier round left has another stamp; what happens to look like a header
+    /// within a payload is not followed by others up to the end, or up to another hole.
+    fn next_entry(&self, words: &[AtomicU64], round: Round) -> Option<usize> {
+        let header = |at: usize| {
+            // ORDERING: Acquire, as in `copy_committed`.
+            Header::unpack(words.get(at)?.load(Ordering::Acquire), round)
+        };
+        let leads_on = |&at: &usize| {
+            let (mut end, mut entries) = (at, 0);
+            while let Some(header) = header(end) {
+                (end, entries) = (end + header.size() as usize / 8, entries + 1);
+            }
+            end == words.len() || (entries >= 2 && end < words.len())
+        };
+        (1..words.len()).filter(|&at| header(at).is_some()).find(leads_on)
     }
 }

@@ -145,12 +145,21 @@ fn salvage_reads_around_writers_that_died() {
     let (blocks, end) = salvage(&ring, Position::START);
     assert_eq!(blocks[0].events, [(0, 0), (0, 1)]);
     assert_eq!((end.lost.unfinished_entries, end.lost.unreadable_bytes), (1, 0));
-    // One died right after allocating: what follows it in the block cannot be found.
+    // One died right after allocating: what follows it in the block is found behind it.
     let dead = ring.reserve(0, 300).unwrap();
     write(2);
+    write(3);
     let (blocks, end) = salvage(&ring, Position::START);
-    assert_eq!(blocks[0].events, [(0, 0), (0, 1)]);
-    assert_eq!((end.lost.unfinished_entries, end.lost.unreadable_bytes), (1, dead.size + 112));
+    assert_eq!(blocks[0].events, [(0, 0), (0, 1), (0, 2), (0, 3)]);
+    assert_eq!((end.lost.unfinished_entries, end.lost.unreadable_bytes), (1, dead.size));
+    // Two more, one of them last: what is between is found as soon as it is two entries.
+    let second = ring.reserve(0, 200).unwrap();
+    write(4);
+    write(5);
+    let last = ring.reserve(0, 100).unwrap();
+    let (blocks, end) = salvage(&ring, Position::START);
+    assert_eq!(blocks[0].events.len(), 6);
+    assert_eq!(end.lost.unreadable_bytes, dead.size + second.size + last.size);
     assert!(!blocks[0].complete);
     // It does not hide other blocks.
     ring.write_on(0, 0, &[&payload(0, 3, 4000)]).unwrap();
