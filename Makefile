@@ -16,10 +16,12 @@ STEP := scripts/step.sh
 
 AGENT := $(TARGET)/release/liblookback.so
 PAGE := web/dist/report.html
+API := java/api/target/lookback-api.jar
 WORKLOADS := java/workloads/target/lookback-workloads.jar
 WEB_MODULES := web/node_modules/.package-lock.json
 
 PAGE_SOURCES := $(shell find web/src web/build -type f) web/package.json web/tsconfig.json
+API_SOURCES := java/api/pom.xml $(shell find java/api/src/main -type f)
 WORKLOAD_SOURCES := java/workloads/pom.xml $(shell find java/workloads/src/main -type f)
 
 ifdef CI
@@ -39,11 +41,12 @@ setup: ## Install what building and testing need, where it is missing
 setup-build: ## Install only what building and the demo need
 	@scripts/setup.sh build
 
-.PHONY: build native web workloads
-build: native workloads ## Build the agent, the command, the report page and the programs to trace
+.PHONY: build native web api workloads
+build: native api workloads ## Build the agent, the command, the report page, the Java API and the programs to trace
 native: $(PAGE) ## Build the agent and the command
 	@$(STEP) 'build: agent and command' $(WITH) cargo build --release -p lookback-agent -p lookback-cli
 web: $(PAGE) ## Build the report page
+api: $(API) ## Build the Java API: java/api/target/lookback-api.jar
 workloads: $(WORKLOADS) ## Build the programs to trace
 
 $(WEB_MODULES): web/package-lock.json
@@ -51,6 +54,9 @@ $(WEB_MODULES): web/package-lock.json
 	@touch $@
 $(PAGE): $(WEB_MODULES) $(PAGE_SOURCES)
 	@$(STEP) 'build: report page' $(WITH) npm --prefix web run build
+	@touch $@
+$(API): $(API_SOURCES)
+	@$(STEP) 'build: Java API' $(WITH) mvn -q -B -f java/api/pom.xml package -Dmaven.test.skip=true
 	@touch $@
 $(WORKLOADS): $(WORKLOAD_SOURCES)
 	@$(STEP) 'build: programs to trace' $(WITH) mvn -q -B -f java/workloads/pom.xml package -Dmaven.test.skip=true
@@ -71,7 +77,7 @@ fuzz: ## Fuzz the reader of the ring's region for FUZZ_SECONDS; needs cargo-fuzz
 	@$(WITH) env -C crates/lookback-ring RUSTC_BOOTSTRAP=1 cargo fuzz run region -- -max_total_time=$(FUZZ_SECONDS)
 test-web: $(WEB_MODULES) ## Test the report page, in a browser too
 	@$(WITH) scripts/test.sh web
-test-java: ## Test the programs to trace
+test-java: ## Test the Java API and the programs to trace
 	@$(WITH) scripts/test.sh java
 test-perfetto: ## Have Perfetto's own engine read a trace
 	@$(WITH) scripts/test.sh perfetto
@@ -85,8 +91,9 @@ lint-rust: $(PAGE) ## rustfmt and clippy
 	@$(STEP) 'lint: clippy' $(WITH) cargo clippy --quiet --workspace --all-targets -- -D warnings
 lint-web: $(WEB_MODULES) ## TypeScript's checker and eslint
 	@$(STEP) 'lint: report page' $(WITH) npm --prefix web run lint
-lint-java: $(WORKLOADS) ## javac with all its warnings, as errors
+lint-java: $(API) $(WORKLOADS) ## javac with all its warnings, as errors
 	@$(STEP) 'lint: Java' $(WITH) mvn -q -B -f java/workloads/pom.xml test-compile
+	@$(STEP) 'lint: Java API' $(WITH) mvn -q -B -f java/api/pom.xml test-compile
 tidy: ## What no compiler checks: build products, overlong files, dead links, shell scripts
 	@$(STEP) 'lint: tidy' scripts/tidy.sh
 
@@ -119,4 +126,4 @@ install: native ## Install the command and the agent below PREFIX (/usr/local)
 	@install -D -m 755 $(AGENT) $(DESTDIR)$(PREFIX)/lib/liblookback.so
 	@echo 'installed $(DESTDIR)$(PREFIX)/bin/lookback and $(DESTDIR)$(PREFIX)/lib/liblookback.so'
 clean: ## Remove everything that was built
-	@rm -rf $(TARGET) demo-out web/dist web/test-out web/node_modules tests/perfetto/node_modules java/workloads/target
+	@rm -rf $(TARGET) demo-out web/dist web/test-out web/node_modules tests/perfetto/node_modules java/api/target java/workloads/target

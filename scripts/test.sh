@@ -33,7 +33,10 @@ part_ring-races() {
 
 part_web() { npm --prefix web run test; }
 
-part_java() { mvn -B -f java/workloads/pom.xml test; }
+part_java() {
+  mvn -B -f java/api/pom.xml test
+  mvn -B -f java/workloads/pom.xml test
+}
 
 part_perfetto() {
   local traces=$target/test/convoy
@@ -55,7 +58,7 @@ count() {
     /^(#|ℹ) (fail|cancelled) [0-9]+$/ { failed += $3; told = 1 }
     /Tests run: [0-9]+, Failures: / && !/Time elapsed/ {
       line = $0; gsub(/[^0-9]+/, " ", line); split(line, n, " ")
-      java_passed = n[1] - n[2] - n[3] - n[4]; java_failed = n[2] + n[3]; told = 1
+      java_passed += n[1] - n[2] - n[3] - n[4]; java_failed += n[2] + n[3]; told = 1
     }
     END {
       passed += java_passed; failed += java_failed

@@ -1,13 +1,14 @@
-//! Compiles the trace point class and hands its bytes to the agent.
+//! Compiles the classes of `java/runtime` and hands their bytes to the agent.
 //!
-//! The class belongs to `java.base` and is compiled against it; see `java/runtime`. Any JDK from 17 on does.
+//! They belong to `java.base` and are compiled against it; see `java/runtime`. Any JDK from 17 on does.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java/runtime");
-    let source = runtime.join("src/java/lang/LookbackTracePoint.java");
+    let sources = ["LookbackTracePoint", "LookbackSpans"];
+    let sources = sources.map(|class| runtime.join(format!("src/java/lang/{class}.java")));
     println!("cargo::rerun-if-changed={}", runtime.display());
     println!("cargo::rerun-if-env-changed=JAVA_HOME");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -28,11 +29,11 @@ fn main() {
         ])
         .args(["--patch-module", &patch, "-d"])
         .arg(&out)
-        .arg(&source)
+        .args(&sources)
         .status();
     match status {
         Ok(s) if s.success() => {}
-        Ok(s) => panic!("{} failed on {}: {s}", javac.display(), source.display()),
+        Ok(s) => panic!("{} failed on {}: {s}", javac.display(), runtime.display()),
         Err(e) => panic!(
             "cannot run {}: {e}; install a JDK 17 or later (Debian: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME",
             javac.display()

@@ -82,6 +82,7 @@ impl Control<'_> {
     fn listen(&mut self, pause: Duration) {
         match self.messages.recv_timeout(pause) {
             Ok(Message::Asked(asked)) => self.answer(asked),
+            Ok(Message::Wanted(reason)) => self.wanted(reason),
             Ok(Message::End) => self.ending = true,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
@@ -200,6 +201,37 @@ impl Control<'_> {
         let _ = asked.reply.send(answer);
     }
 
+    /// The program asked for an incident: writes it unless there were enough already, or one just now.
+    fn wanted(&mut self, reason: String) {
+        let written = self.agent.incidents.lock().unwrap_or_else(|e| e.into_inner()).len() as u32;
+        let at = clock::now();
+        if written >= self.agent.options.incidents || at < self.quiet_until {
+            return;
+        }
+        let (target, shown) = (self.next_target(), reason.clone());
+        match self.write(target, false, Trigger::Program { at, reason }) {
+            Ok((path, bytes)) => log::line(&format!(
+                "the program asked for an incident ({shown}): wrote {} ({} KiB); read it with: lookback report {}",
+                path.display(),
+                bytes >> 10,
+                path.display()
+            )),
+            Err(e) => {
+                log::line(&format!("an incident could not be written: {e}; the program is not affected"))
+            }
+        }
+        self.quiet_until = clock::now().plus(self.agent.options.cooldown);
+    }
+
+    /// Writes what is recorded now, and remembers the file.
+    fn write(&mut self, target: PathBuf, force: bool, trigger: Trigger) -> std::io::Result<(PathBuf, u64)> {
+        let mut result = Err(std::io::Error::other("no memory for references"));
+        self.frame(|c| {
+            result = Collection::begin(c.agent, c.env, target, force, None).and_then(|c| c.finish(trigger));
+        });
+        result.inspect(|(file, _)| self.remember(file.clone()))
+    }
+
     fn dump(&mut self, file: Option<PathBuf>, force: bool) -> Answer {
         let target = match file {
             Some(f) if !f.is_absolute() => {
@@ -212,16 +244,8 @@ impl Control<'_> {
             None => self.next_target(),
         };
         let shown = target.display().to_string();
-        let mut result = Err(std::io::Error::other("no memory for references"));
-        self.frame(|c| {
-            result = Collection::begin(c.agent, c.env, target, force, None)
-                .and_then(|c| c.finish(Trigger::Command { at: clock::now() }));
-        });
-        match result {
-            Ok((file, bytes)) => {
-                self.remember(file.clone());
-                Answer::Dumped { file, bytes }
-            }
+        match self.write(target, force, Trigger::Command { at: clock::now() }) {
+            Ok((file, bytes)) => Answer::Dumped { file, bytes },
             Err(e) => Answer::Error {
                 message: format!("cannot write {shown}: {e}"),
                 hint: "choose another place with -o FILE; the program goes on and is recorded".into(),

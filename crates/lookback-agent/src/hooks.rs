@@ -9,7 +9,7 @@ use crate::clock;
 use crate::java::{clear, jni};
 use crate::slab::OwnSlab;
 use jni_sys::{JNIEnv, JNINativeMethod, jclass, jlong, jobject};
-use lookback_format::symbol::Wait;
+use lookback_format::symbol::{Role, Wait};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
@@ -60,7 +60,7 @@ fn symbol_in(library: &CStr, name: &CStr) -> Option<*mut c_void> {
 
 /// Gives a native method its id and symbol.
 fn register(agent: &Agent, class: &str, name: &str, descriptor: &str, wait: Wait) -> Option<u32> {
-    agent.symbols.single(&agent.region, class, name, descriptor, wait).map(|id| id.0)
+    agent.symbols.single(&agent.region, class, name, descriptor, wait, Role::Method).map(|id| id.0)
 }
 
 /// Binds a method when the class declares it native; else forgets the error.

@@ -26,6 +26,7 @@ mod region;
 mod rewriting;
 mod server;
 mod slab;
+mod spans;
 mod stacks;
 mod startup;
 mod symbols;

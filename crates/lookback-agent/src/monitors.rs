@@ -11,7 +11,7 @@ use crate::region::Loss;
 use crate::slab::OwnSlab;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::slot::EXIT;
-use lookback_format::symbol::Wait;
+use lookback_format::symbol::{Role, Wait};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -33,7 +33,7 @@ impl Monitors {
             return Some(id);
         }
         let name = if wait == Wait::Monitor { "<monitor>" } else { "<wait>" };
-        let id = agent.symbols.single(&agent.region, &class, name, "", wait)?;
+        let id = agent.symbols.single(&agent.region, &class, name, "", wait, Role::Method)?;
         ids.insert((wait, class), id.0);
         Some(id.0)
     }

@@ -25,6 +25,8 @@ const WORK: Duration = Duration::from_secs(120);
 pub(crate) enum Message {
     /// A client asks for something.
     Asked(Asked),
+    /// The program itself wants an incident, for this reason.
+    Wanted(String),
     /// The VM ends: let go of it.
     End,
 }

@@ -13,6 +13,7 @@ use crate::log;
 use crate::region::{Names, Region};
 use crate::rewriting::{self, TRACE_POINT_CLASS};
 use crate::server::{self, Message};
+use crate::spans;
 use crate::threads;
 use crate::ticker;
 use crate::trace_points;
@@ -218,6 +219,7 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
     native_thread("lookback-tick", move || ticker::run(&agent.region, &agent.slabs))?;
     native_thread("lookback-warm", move || agent.region.warm_up())?;
     begin_threads(agent, env)?;
+    spans::define(env);
     let enable = |e| agent.jvmti.enable(e, true);
     enable(Event::ClassFileLoadHook).map_err(|e| format!("the VM refuses its class hook: {e}"))?;
     // A VM without one of these tells less; that is no reason not to trace.

@@ -7,7 +7,7 @@
 use crate::log;
 use crate::region::{Loss, Region};
 use lookback_format::MethodId;
-use lookback_format::symbol::{Encoder, Wait};
+use lookback_format::symbol::{Encoder, Role, Wait};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -40,6 +40,14 @@ pub(crate) fn hash_class(class: &str) -> u64 {
 /// A hash that stands for a method within its class.
 pub(crate) fn hash_method(name: &str, descriptor: &str) -> u64 {
     FxBuildHasher.hash_one((name, descriptor))
+}
+
+/// As [`hash_method`]; a span, an instant and a method may share a name.
+fn hash_single(name: &str, descriptor: &str, role: Role) -> u64 {
+    match role {
+        Role::Method => hash_method(name, descriptor),
+        _ => FxBuildHasher.hash_one((name, descriptor, role)),
+    }
 }
 
 impl Symbols {
@@ -89,8 +97,14 @@ impl Symbols {
         true
     }
 
-    /// The id of a single method outside of any class file: a native or a monitor. Its symbol is written
-    /// when it is new.
+    /// The id of a single method outside of any class file: a native, a monitor, a span.
+    pub(crate) fn find(&self, class: &str, name: &str, descriptor: &str, role: Role) -> Option<MethodId> {
+        let known = self.known(hash_class(class))?;
+        let key = hash_single(name, descriptor, role);
+        known.iter().find(|(k, _)| *k == key).map(|(_, id)| *id)
+    }
+
+    /// As [`Symbols::find`]; when it is new, its symbol is written.
     pub(crate) fn single(
         &self,
         region: &Region,
@@ -98,16 +112,16 @@ impl Symbols {
         name: &str,
         descriptor: &str,
         wait: Wait,
+        role: Role,
     ) -> Option<MethodId> {
-        let (class_key, key) = (hash_class(class), hash_method(name, descriptor));
-        let known = self.known(class_key);
-        if let Some((_, id)) = known.iter().flat_map(|k| k.iter()).find(|(k, _)| *k == key) {
-            return Some(*id);
+        if let Some(id) = self.find(class, name, descriptor, role) {
+            return Some(id);
         }
         let id = self.fresh()?;
         let mut record = Encoder::new(Vec::new(), class, "");
-        record.method(id, name, descriptor, 0, wait);
-        self.publish(region, &record.finish(), class_key, &[(key, id)]).then_some(id)
+        record.method(id, name, descriptor, 0, wait, role);
+        let known = (hash_single(name, descriptor, role), id);
+        self.publish(region, &record.finish(), hash_class(class), &[known]).then_some(id)
     }
 
     /// The log as far as it is written.

@@ -17,7 +17,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 /// Runs one slow path: `f` gets the slab, the cursor and the time, and gives the new cursor.
-fn slow(cursor: jlong, f: impl FnOnce(&'static Agent, &OwnSlab<'static>, usize, Nanos) -> usize) -> jlong {
+pub(crate) fn slow(
+    cursor: jlong,
+    f: impl FnOnce(&'static Agent, &OwnSlab<'static>, usize, Nanos) -> usize,
+) -> jlong {
     let run = || {
         let agent = Agent::get()?;
         let own = OwnSlab::of_cursor(&agent.region, cursor as usize)?;

@@ -3,6 +3,7 @@
 //! Times are microseconds after the oldest slice with three decimals, which keeps the nanoseconds. Written as
 //! it goes: nothing is gathered.
 
+use crate::methods::KINDS;
 use crate::{Flags, Recording, SliceRef, Trim};
 use lookback_format::Nanos;
 use std::io::{self, Write};
@@ -27,13 +28,25 @@ pub fn chrome_json(r: &Recording, trim: &Trim, out: &mut dyn Write) -> io::Resul
         for i in t.slices.indices().filter(|&slice| trim.keeps(r, SliceRef { thread, slice })) {
             let s = t.slices.get(i);
             let name = names.entry(s.method).or_insert_with(|| text(&r.methods.full(s.method)));
-            let category = if s.flags.has(Flags::WAIT) { "wait" } else { "call" };
-            let (ts, dur) = (micros(s.start.since(r.span.0)), micros(s.duration()));
+            let ts = micros(s.start.since(r.span.0));
+            if s.flags.has(Flags::INSTANT) {
+                write!(
+                    out,
+                    ",\n{{\"ph\":\"i\",\"s\":\"t\",\"name\":{name},\"cat\":\"instant\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts}}}"
+                )?;
+                continue;
+            }
+            let category = match s.flags {
+                f if f.has(Flags::WAIT) => "wait",
+                f if f.has(Flags::SPAN) => "span",
+                _ => "call",
+            };
+            let dur = micros(s.duration());
             write!(
                 out,
                 ",\n{{\"ph\":\"X\",\"name\":{name},\"cat\":\"{category}\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"dur\":{dur}"
             )?;
-            let flags = s.flags.0 & !Flags::WAIT.0;
+            let flags = s.flags.0 & !KINDS.0;
             if flags != 0 {
                 write!(out, ",\"args\":{{\"flags\":{flags}}}")?;
             }

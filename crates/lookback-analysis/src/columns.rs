@@ -21,6 +21,10 @@ impl Flags {
     pub const WAIT: Flags = Flags(16);
     /// The call that fired the trigger.
     pub const TRIGGER: Flags = Flags(32);
+    /// A span that the program marked itself, exact at both ends.
+    pub const SPAN: Flags = Flags(64);
+    /// Something that happened at one moment, marked by the program: start and end are the same.
+    pub const INSTANT: Flags = Flags(128);
 
     /// Whether all bits of `other` are set.
     #[must_use]

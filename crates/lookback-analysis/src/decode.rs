@@ -12,7 +12,7 @@
 
 use crate::clock::{Clock, Ticks};
 use crate::fold::Fold;
-use crate::methods::{CARRIER, Methods};
+use crate::methods::{CARRIER, KINDS, Methods};
 use crate::pieces::{Piece, Pieces};
 use crate::recording::{Gap, GapKind};
 use crate::survey::{Known, Search, Survey, Unseen, survey};
@@ -176,7 +176,7 @@ impl Decoder<'_> {
         s.method.push(MethodId(method));
         s.depth.push(self.stack.len() as u32);
         s.parent.push(parent);
-        s.flags.push(Flags(flags | mark & Flags::WAIT.0));
+        s.flags.push(Flags(flags | mark & KINDS.0));
         s.error.push(error);
         self.stack.push(Frame { method, slice, carrier: mark & CARRIER != 0 });
     }

@@ -6,7 +6,7 @@
 
 use crate::Flags;
 use lookback_format::MethodId;
-use lookback_format::symbol::{Class, Wait};
+use lookback_format::symbol::{Class, Role, Wait};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub struct MethodInfo {
     pub line: u16,
     /// What it waits for.
     pub wait: Wait,
+    /// Whether it is a method at all.
+    pub role: Role,
 }
 
 impl MethodInfo {
@@ -70,13 +72,17 @@ pub struct Methods {
     marks: Vec<u8>,
 }
 
-/// What the decoder must know of a method: [`Flags::WAIT`], or [`CARRIER`].
-pub(crate) const CARRIER: u8 = 64;
+/// What the decoder must know of a method: one of [`KINDS`], or [`CARRIER`], which is no slice's flag.
+pub(crate) const CARRIER: u8 = 8;
+/// Flags that every slice of a method has.
+pub(crate) const KINDS: Flags = Flags::WAIT.with(Flags::SPAN).with(Flags::INSTANT);
 
-fn mark(wait: Wait) -> u8 {
-    match wait {
-        Wait::Carrier => CARRIER,
-        w if w.is_wait() => Flags::WAIT.0,
+fn mark(wait: Wait, role: Role) -> u8 {
+    match (role, wait) {
+        (Role::Span, _) => Flags::SPAN.0,
+        (Role::Instant, _) => Flags::INSTANT.0,
+        (_, Wait::Carrier) => CARRIER,
+        (_, w) if w.is_wait() => Flags::WAIT.0,
         _ => 0,
     }
 }
@@ -93,7 +99,7 @@ impl Methods {
                 if s.id.0 < DENSE {
                     let at = s.id.0 as usize;
                     m.marks.resize(m.marks.len().max(at + 1), 0);
-                    m.marks[at] = mark(s.wait);
+                    m.marks[at] = mark(s.wait, s.role);
                 }
                 m.all.push(MethodInfo {
                     id: s.id,
@@ -103,6 +109,7 @@ impl Methods {
                     file: file.clone(),
                     line: s.line,
                     wait: s.wait,
+                    role: s.role,
                 });
             }
         }
@@ -157,7 +164,7 @@ impl Methods {
 
     #[cold]
     fn far_mark(&self, id: MethodId) -> u8 {
-        if id.0 < DENSE { 0 } else { mark(self.wait(id)) }
+        if id.0 < DENSE { 0 } else { self.get(id).map_or(0, |m| mark(m.wait, m.role)) }
     }
 }
 

@@ -10,7 +10,7 @@ use lookback_format::event::{Chunk, Event, frame, kind};
 use lookback_format::incident::{Manifest, Thread, Trigger, VERSION, Writer};
 use lookback_format::region::{self, header, slab};
 use lookback_format::ring_file::{self, ClockKind, Level};
-use lookback_format::symbol::{Class, Method, Wait};
+use lookback_format::symbol::{Class, Method, Role, Wait};
 use lookback_format::{CategoryIndex, MethodId, NameId, Nanos, ProcessId, Seq, ThreadKey, Ticks, TypeId};
 use lookback_format::{native, slot};
 use lookback_ring::{Geometry, Ring};
@@ -37,8 +37,14 @@ const THREAD: ThreadKey = ThreadKey(9);
 const BEGIN: Nanos = Nanos(5_000_000_000);
 
 fn class() -> Class {
-    let method =
-        Method { id: METHOD, name: "find".into(), descriptor: "(I)V".into(), line: 12, wait: Wait::None };
+    let method = Method {
+        id: METHOD,
+        name: "find".into(),
+        descriptor: "(I)V".into(),
+        line: 12,
+        wait: Wait::None,
+        role: Role::Method,
+    };
     Class { class: "a.Shop".into(), file: "Shop.java".into(), methods: vec![method] }
 }
 

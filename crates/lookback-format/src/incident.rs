@@ -46,6 +46,13 @@ pub enum Trigger {
         /// When.
         at: Nanos,
     },
+    /// The program itself asked for it.
+    Program {
+        /// When.
+        at: Nanos,
+        /// Why, in the program's words.
+        reason: String,
+    },
     /// The program was gone; its region file was read afterwards.
     Recovered {
         /// The newest moment that the recording knows.
@@ -75,7 +82,10 @@ impl Trigger {
     #[must_use]
     pub const fn at(&self) -> Nanos {
         match self {
-            Trigger::Command { at } | Trigger::Recovered { at } | Trigger::Slow { at, .. } => *at,
+            Trigger::Command { at }
+            | Trigger::Program { at, .. }
+            | Trigger::Recovered { at }
+            | Trigger::Slow { at, .. } => *at,
         }
     }
 }
@@ -430,8 +440,8 @@ mod tests {
     use super::*;
     use crate::definitions::encode_name;
     use crate::event::Chunk;
-    use crate::symbol::Method;
-    use crate::{NameId, Seq, symbol::Wait};
+    use crate::symbol::{Method, Role, Wait};
+    use crate::{NameId, Seq};
     use std::io::Cursor;
 
     fn manifest() -> Manifest {
@@ -464,8 +474,14 @@ mod tests {
     }
 
     fn class() -> Class {
-        let m =
-            Method { id: MethodId(1), name: "m".into(), descriptor: "()V".into(), line: 3, wait: Wait::Park };
+        let m = Method {
+            id: MethodId(1),
+            name: "m".into(),
+            descriptor: "()V".into(),
+            line: 3,
+            wait: Wait::Park,
+            role: Role::Span,
+        };
         Class { class: "a.B".into(), file: "B.java".into(), methods: vec![m] }
     }
 

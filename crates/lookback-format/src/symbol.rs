@@ -7,7 +7,7 @@
 //! ```text
 //! length u32 (of the whole record, multiple of 8; 0 = end of the log) | crc32 u32 (of all that follows)
 //! methods u16 | class name length u16 | source file length u16 | 0 u16 | class name | source file
-//! per method: id u32 | line u16 | wait kind u8 | 0 u8 | name length u16 | descriptor length u16 | name | descriptor
+//! per method: id u32 | line u16 | wait kind u8 | role u8 | name length u16 | descriptor length u16 | name | descriptor
 //! ```
 
 use crate::{Error, MethodId, Result};
@@ -99,6 +99,42 @@ impl Wait {
     }
 }
 
+/// What an identifier stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Role {
+    /// A method.
+    #[default]
+    Method,
+    /// A span that the program marks: the class is its category.
+    Span,
+    /// Something that the program says has happened: its exit follows its entry at the same time.
+    Instant,
+}
+
+impl Role {
+    /// The number that stands in the file.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The role of a number; one that this build does not know reads as [`Role::Method`].
+    #[must_use]
+    pub const fn from_code(code: u8) -> Role {
+        match code {
+            1 => Role::Span,
+            2 => Role::Instant,
+            _ => Role::Method,
+        }
+    }
+
+    fn is_method(&self) -> bool {
+        *self == Role::Method
+    }
+}
+
 /// A method's symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Method {
@@ -114,6 +150,9 @@ pub struct Method {
     /// What it waits for.
     #[serde(default)]
     pub wait: Wait,
+    /// What it is.
+    #[serde(default, skip_serializing_if = "Role::is_method")]
+    pub role: Role,
 }
 
 /// The symbols of one class.
@@ -151,12 +190,12 @@ impl Encoder {
     }
 
     /// Adds a method; what a class file cannot hold (more than 65,535 methods) is left out.
-    pub fn method(&mut self, id: MethodId, name: &str, descriptor: &str, line: u16, wait: Wait) {
+    pub fn method(&mut self, id: MethodId, name: &str, descriptor: &str, line: u16, wait: Wait, role: Role) {
         let Some(methods) = self.methods.checked_add(1) else { return };
         self.methods = methods;
         self.out.extend_from_slice(&id.0.to_le_bytes());
         self.out.extend_from_slice(&line.to_le_bytes());
-        self.out.extend_from_slice(&[wait.code(), 0]);
+        self.out.extend_from_slice(&[wait.code(), role.code()]);
         put_short(&mut self.out, cut(name).len());
         put_short(&mut self.out, cut(descriptor).len());
         self.out.extend_from_slice(cut(name));
@@ -196,7 +235,7 @@ impl Class {
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut e = Encoder::new(std::mem::take(out), &self.class, &self.file);
         for m in &self.methods {
-            e.method(m.id, &m.name, &m.descriptor, m.line, m.wait);
+            e.method(m.id, &m.name, &m.descriptor, m.line, m.wait, m.role);
         }
         *out = e.finish();
     }
@@ -210,9 +249,10 @@ impl Class {
         let methods = (0..methods).map(|_| {
             let id = MethodId(p.u32()?);
             let line = p.u16()?;
-            let wait = Wait::from_code(p.u16()? as u8);
+            let [wait, role] = p.u16()?.to_le_bytes();
+            let (wait, role) = (Wait::from_code(wait), Role::from_code(role));
             let (name, descriptor) = (p.u16()?, p.u16()?);
-            Some(Method { id, name: p.text(name)?, descriptor: p.text(descriptor)?, line, wait })
+            Some(Method { id, name: p.text(name)?, descriptor: p.text(descriptor)?, line, wait, role })
         });
         Some(Class { methods: methods.collect::<Option<_>>()?, class, file })
     }
@@ -298,6 +338,7 @@ mod tests {
                     descriptor: "()V".into(),
                     line: i as u16,
                     wait: Wait::from_code(i as u8),
+                    role: Role::from_code(i as u8),
                 })
                 .collect(),
         }

@@ -14,7 +14,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// Where the constants of a layout stand.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     "crates/lookback-format/src/slot.rs",
     "crates/lookback-format/src/event.rs",
     "crates/lookback-format/src/symbol.rs",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 13] = [
     "crates/lookback-ring/src/word.rs",
     "crates/lookback-ring/src/losses.rs",
     "java/runtime/src/java/lang/LookbackTracePoint.java",
+    "java/runtime/src/java/lang/LookbackSpans.java",
 ];
 
 fn root() -> PathBuf {

@@ -6,6 +6,7 @@
 //!
 //! The programs stand beside this crate in `tests/programs`, the larger ones in `java/workloads`.
 
+mod api;
 mod attach;
 mod bad_input;
 mod call_tree;

@@ -25,6 +25,10 @@ export const FLAG = {
   wait: 16,
   /** The call that fired the trigger. */
   trigger: 32,
+  /** A span that the program marked itself. */
+  span: 64,
+  /** Something that happened at one moment, marked by the program. */
+  instant: 128,
 } as const;
 
 export interface ReportData {

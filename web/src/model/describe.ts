@@ -14,6 +14,8 @@ export function flagWords(flags: number, methodFull: string): string[] {
     const kind = waitKind(methodFull);
     words.push(kind === null ? "wait point, timed exactly" : `wait point: waits for ${kind}`);
   }
+  if (flags & FLAG.span) words.push("a span that the program marked, timed exactly");
+  if (flags & FLAG.instant) words.push("a moment that the program marked, timed exactly");
   if (flags & FLAG.cutStart) words.push("began before the recording: its start was not seen");
   if (flags & FLAG.cutEnd) words.push("end not seen: still running, or its exit was lost");
   if (flags & FLAG.inferredEnd) words.push("end inferred from a later record");

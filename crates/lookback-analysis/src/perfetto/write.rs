@@ -24,6 +24,8 @@ const FIRST_THREAD_TRACK: u64 = 16;
 const CALL: u64 = 1;
 const WAIT: u64 = 2;
 const PAUSE: u64 = 3;
+const SPAN: u64 = 4;
+const MOMENT: u64 = 5;
 const NOTES: [(Flags, &str); 4] = [
     (Flags::CUT_START, "start not seen"),
     (Flags::CUT_END, "end not seen"),
@@ -90,7 +92,13 @@ impl<W: Write> Packets<'_, W> {
         })?;
         let notes = NOTES.iter().zip(1..).map(|((_, name), iid)| interned(iid, name));
         let data = InternedData {
-            event_categories: vec![interned(CALL, "call"), interned(WAIT, "wait"), interned(PAUSE, "pause")],
+            event_categories: vec![
+                interned(CALL, "call"),
+                interned(WAIT, "wait"),
+                interned(PAUSE, "pause"),
+                interned(SPAN, "span"),
+                interned(MOMENT, "instant"),
+            ],
             debug_annotation_names: notes.chain([interned(ERROR, "timing error ns")]).collect(),
             ..InternedData::default()
         };
@@ -162,7 +170,9 @@ impl<W: Write> Packets<'_, W> {
             }
             let event = self.begin(&s, track);
             self.event(s.start, event)?;
-            open.push(s.end);
+            if !s.flags.has(Flags::INSTANT) {
+                open.push(s.end);
+            }
         }
         while let Some(at) = open.pop() {
             let (at, event) = end(at);
@@ -191,10 +201,16 @@ impl<W: Write> Packets<'_, W> {
             });
         }
         let located = detailed && self.r.methods.get(s.method).is_some_and(|m| !m.file.is_empty());
+        let (category, kind) = match s.flags {
+            f if f.has(Flags::INSTANT) => (MOMENT, INSTANT),
+            f if f.has(Flags::SPAN) => (SPAN, SLICE_BEGIN),
+            _ if waits => (WAIT, SLICE_BEGIN),
+            _ => (CALL, SLICE_BEGIN),
+        };
         TrackEvent {
-            category_iids: vec![if waits { WAIT } else { CALL }],
+            category_iids: vec![category],
             debug_annotations: notes,
-            r#type: Some(SLICE_BEGIN),
+            r#type: Some(kind),
             name_iid: Some(name),
             track_uuid: Some(track),
             source_location_iid: located.then_some(name),

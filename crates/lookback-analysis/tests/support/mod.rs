@@ -10,7 +10,7 @@ use lookback_analysis::Recording;
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::{Manifest, Thread, Trigger, VERSION};
 use lookback_format::slot::{entry, exit, tick, time};
-use lookback_format::symbol::{Class, Method, Wait};
+use lookback_format::symbol::{Class, Method, Role, Wait};
 use lookback_format::{MethodId, Nanos, Seq, ThreadKey};
 use std::collections::BTreeMap;
 
@@ -199,7 +199,14 @@ pub(crate) fn classes(symbols: &[(u32, &str, &str, u16, Wait)]) -> Vec<Class> {
             let outer = class.rsplit('.').next().unwrap_or(class);
             let outer = outer.split('$').next().unwrap_or(outer);
             let file = if name.starts_with('<') { String::new() } else { format!("{outer}.java") };
-            let m = Method { id: MethodId(id), name: name.into(), descriptor: "()V".into(), line, wait };
+            let m = Method {
+                id: MethodId(id),
+                name: name.into(),
+                descriptor: "()V".into(),
+                line,
+                wait,
+                role: Role::Method,
+            };
             Class { class: class.into(), file, methods: vec![m] }
         })
         .collect()

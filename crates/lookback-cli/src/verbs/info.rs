@@ -85,6 +85,7 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
     let nanos = |n: Nanos| seconds(n.0 as f64 / 1e9);
     let trigger = match &m.trigger {
         Trigger::Command { .. } => "asked for".to_owned(),
+        Trigger::Program { reason, .. } => format!("the program asked for it: {}", printable(reason)),
         Trigger::Recovered { .. } => "recovered after the program's death".to_owned(),
         Trigger::Slow { rule, duration, running, .. } => {
             let still = if *running { ", still running" } else { "" };

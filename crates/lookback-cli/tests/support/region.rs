@@ -4,7 +4,7 @@
 
 use lookback_format::event::{Event, ThreadEvent};
 use lookback_format::region::{HEADER_BYTES, MAGIC, VERSION, header, put_text, slab};
-use lookback_format::symbol::{Class, Method, Wait};
+use lookback_format::symbol::{Class, Method, Role, Wait};
 use lookback_format::{MethodId, Nanos, ThreadKey, event, slot};
 use lookback_ring::{Geometry, Ring};
 use memmap2::MmapMut;
@@ -69,6 +69,7 @@ fn symbols(map: &mut MmapMut) {
             descriptor: "()V".into(),
             line: 7,
             wait: Wait::None,
+            role: Role::Method,
         };
         let methods = (0..4).map(method).collect();
         Class { class: format!("com.acme.C{class}"), file: "C.java".into(), methods }.encode(&mut log);

@@ -139,6 +139,18 @@ pub(crate) fn workloads() -> &'static str {
     })
 }
 
+/// The jar of the public API.
+pub(crate) fn api() -> &'static Path {
+    static JAR: OnceLock<PathBuf> = OnceLock::new();
+    JAR.get_or_init(|| {
+        let project = root().join("java/api");
+        package(&project, &[]);
+        let jar = project.join("target/lookback-api.jar");
+        assert!(jar.is_file(), "mvn has not made {}", jar.display());
+        jar
+    })
+}
+
 /// Has Maven package a project: offline when its repository has everything, else from the network.
 fn package(project: &Path, options: &[&str]) {
     let mvn = |offline: bool| {
@@ -178,22 +190,26 @@ pub(crate) fn programs() -> &'static Path {
         let classes = target().join("e2e/classes");
         // Classes of programs that are gone must not be found.
         let _ = std::fs::remove_dir_all(&classes);
-        compile(&sources, "17", &classes);
+        let none = Path::new("");
+        compile(&sources, "17", none, &classes);
+        compile(&sources.join("api"), "17", api(), &classes);
         if newest().version >= 21 {
-            compile(&sources.join("jdk21"), "21", &classes);
+            compile(&sources.join("jdk21"), "21", none, &classes);
+            compile(&sources.join("api/jdk21"), "21", api(), &classes);
         }
         classes
     })
 }
 
-fn compile(sources: &Path, release: &str, classes: &Path) {
+fn compile(sources: &Path, release: &str, class_path: &Path, classes: &Path) {
     std::fs::create_dir_all(classes).expect("a directory for classes");
     let entries = std::fs::read_dir(sources).unwrap_or_else(|e| panic!("{}: {e}", sources.display()));
     let mut files: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "java"));
     files.sort();
     let mut javac = Command::new(newest().tool("javac"));
-    javac.args(["--release", release, "-g", "-Xlint:all", "-Werror", "-d"]).arg(classes).args(files);
+    javac.args(["--release", release, "-g", "-Xlint:all,-try", "-Werror", "-d"]).arg(classes).arg("-cp");
+    javac.arg(class_path).args(files);
     succeed(javac.env_remove("JAVA_TOOL_OPTIONS"));
 }
 

@@ -41,6 +41,12 @@ impl<'a> Java<'a> {
         self
     }
 
+    /// Runs a program that uses the public API.
+    pub(crate) fn with_api(self) -> Self {
+        let path = format!("{}:{}", artifacts::programs().display(), artifacts::api().display());
+        self.class_path(path)
+    }
+
     /// Runs with this class path.
     pub(crate) fn class_path(mut self, path: impl Into<OsString>) -> Self {
         self.class_path = Some(path.into());

@@ -7,7 +7,7 @@ use lookback_analysis::Recording;
 use lookback_format::event::{Chunk, Event, ThreadEvent};
 use lookback_format::incident::{Manifest, Reader, Thread};
 use lookback_format::slot::{PAYLOAD_BITS, Record, Records};
-use lookback_format::symbol::Wait;
+use lookback_format::symbol::{Role, Wait};
 use lookback_format::{MethodId, Nanos, ThreadKey};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -32,6 +32,7 @@ pub(crate) struct Method {
     pub(crate) class: String,
     pub(crate) name: String,
     pub(crate) wait: Wait,
+    pub(crate) role: Role,
 }
 
 /// What one thread recorded.
@@ -80,7 +81,7 @@ impl Recorded {
         let mut methods = HashMap::new();
         for c in classes {
             for m in c.methods {
-                let method = Method { class: c.class.clone(), name: m.name, wait: m.wait };
+                let method = Method { class: c.class.clone(), name: m.name, wait: m.wait, role: m.role };
                 let before = methods.insert(m.id, method);
                 assert!(before.is_none(), "two methods have the id {:?}: {before:?}", m.id);
             }

@@ -25,16 +25,16 @@ public final class LookbackTracePoint {
     private static final Unsafe U = Unsafe.getUnsafe();
 
     /** Bit of an exit's slot. */
-    private static final int EXIT = 1 << 30;
+    static final int EXIT = 1 << 30;
     /** Takes a cursor to the start of its slab: slabs are 64 KiB long and aligned to it. */
-    private static final long SLAB = -65536L;
+    static final long SLAB = -65536L;
     /** Offset of the first slot in a slab. */
     private static final long SLOTS = 64;
     /**
      * Takes a cursor to the start of its page. The first page begins with the poll word, the others with a
      * word that is not 0: so an exit sees with one look that a tick has passed or that a page is filled.
      */
-    private static final long PAGE = -4096L;
+    static final long PAGE = -4096L;
     /** The poll word's value when a tick has passed. */
     private static final int TICK_PASSED = 2;
     /** The poll word's value when the coarse time is written and the exact one is wanted. */
@@ -43,7 +43,7 @@ public final class LookbackTracePoint {
     /** Offset of Thread.holder, where there is one (JDK 19 and later); else 0. */
     private static final long HOLDER;
     /** Offset of the cursor in Thread or in its holder. */
-    private static final long CURSOR;
+    static final long CURSOR;
     /**
      * Address of the record that says which tick it is. The agent finds this number in the class file and
      * puts the address in its place, so that it is a constant and nothing native runs in the initialiser.
@@ -205,6 +205,12 @@ public final class LookbackTracePoint {
         }
     }
 
+    /** The object that holds the current thread's cursor. */
+    @ForceInline
+    static Object home() {
+        return HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+    }
+
     /**
      * An entry, its slot written, finds its poll word set: a tick has passed, or the slots have come to the
      * slab's end (the guard word there is greater than any poll). Puts which tick it is before the slot, and
@@ -267,10 +273,10 @@ public final class LookbackTracePoint {
     private static native long poll(long cursor, int slot);
 
     /** Writes the exact time and the slot; gives the new cursor. */
-    private static native long timed(long cursor, int slot);
+    static native long timed(long cursor, int slot);
 
     /** As timed, and tells the detector. */
-    private static native long watched(long cursor, int slot, int rule);
+    static native long watched(long cursor, int slot, int rule);
 
     /** Called by the agent before any class is rewritten: fails as long as the natives are not linked. */
     private static void start() {
