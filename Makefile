@@ -104,9 +104,11 @@ demo: setup-build ## Build, record a web shop, find out why it was slow: demo-ou
 screenshot: ## Make docs/report.png from the demo's report
 	@scripts/screenshot.sh
 
-.PHONY: bench-tracepoint bench-workloads bench-startup bench-ring bench-ring-load bench-replay bench-smoke
+.PHONY: bench-tracepoint bench-api bench-workloads bench-startup bench-ring bench-ring-load bench-replay bench-smoke
 bench-tracepoint: build ## Cost of a trace point
 	@$(WITH) bench/tracepoint.sh
+bench-api: build ## Cost of a span or an instant of the Java API
+	@$(WITH) bench/api.sh
 bench-workloads: build ## Cost for whole programs
 	@$(WITH) bench/workloads.sh
 bench-startup: build ## Cost at start-up
@@ -118,7 +120,7 @@ bench-ring-load: ## Cost of the ring by threads, cores and size of the area
 bench-replay: ## What the ring and others keep of real traces
 	@$(WITH) bench/replay.sh
 bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
-	@for bench in tracepoint workloads startup replay ring load; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+	@for bench in tracepoint api workloads startup replay ring load; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 
 .PHONY: install clean
 install: native ## Install the command and the agent below PREFIX (/usr/local)

@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# Runs the benchmark api; see api.py. --smoke makes it short and keeps no data.
+exec python3 "$(dirname "$0")/api.py" "$@"
