@@ -15,6 +15,7 @@ WITH := scripts/with.sh
 STEP := scripts/step.sh
 
 AGENT := $(TARGET)/release/liblookback.so
+RING := $(TARGET)/release/liblookback_ring.so
 PAGE := web/dist/report.html
 API := java/api/target/lookback-api.jar
 WORKLOADS := java/workloads/target/lookback-workloads.jar
@@ -42,9 +43,9 @@ setup-build: ## Install only what building and the demo need
 	@scripts/setup.sh build
 
 .PHONY: build native web api workloads
-build: native api workloads ## Build the agent, the command, the report page, the Java API and the programs to trace
-native: $(PAGE) ## Build the agent and the command
-	@$(STEP) 'build: agent and command' $(WITH) cargo build --release -p lookback-agent -p lookback-cli
+build: native api workloads ## Build the agent, the command, the native recorder, the report page, the Java API and the programs to trace
+native: $(PAGE) ## Build the agent, the command and the native recorder
+	@$(STEP) 'build: agent, command and recorder' $(WITH) cargo build --release -p lookback-agent -p lookback-cli -p lookback-c
 web: $(PAGE) ## Build the report page
 api: $(API) ## Build the Java API: java/api/target/lookback-api.jar
 workloads: $(WORKLOADS) ## Build the programs to trace
@@ -55,8 +56,10 @@ $(WEB_MODULES): web/package-lock.json
 $(PAGE): $(WEB_MODULES) $(PAGE_SOURCES)
 	@$(STEP) 'build: report page' $(WITH) npm --prefix web run build
 	@touch $@
-$(API): $(API_SOURCES)
-	@$(STEP) 'build: Java API' $(WITH) mvn -q -B -f java/api/pom.xml package -Dmaven.test.skip=true
+# Cargo leaves the library's time as it was when nothing has changed; then the jar stays as well.
+$(RING): native ;
+$(API): $(API_SOURCES) $(RING)
+	@$(STEP) 'build: Java API' $(WITH) scripts/api.sh $(RING)
 	@touch $@
 $(WORKLOADS): $(WORKLOAD_SOURCES)
 	@$(STEP) 'build: programs to trace' $(WITH) mvn -q -B -f java/workloads/pom.xml package -Dmaven.test.skip=true

@@ -1,21 +1,23 @@
 """The cost of one event of the Java API: half a span, or an instant, in bursts (see programs/ApiBench.java).
 
-"agent" records into the agent's memory, and nothing else is traced. "none" is a program that nobody records.
+"agent" records into the agent's memory, and nothing else is traced. "ring" records into a ring file. "none" is a
+program that nobody records.
 "nanotime" is what reading the clock costs alone, which every event contains.
 
 Variants run in turn, each time in a fresh JVM; --jvms N sets how many of each (7). A JVM's figure is the least of
 its rounds, without those in which compiled code is not there yet, and a variant's the median of its JVMs.
 """
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
 
-from common import ROOT, Run, java, jdks, median, option
+from common import ROOT, TARGET, Run, java, jdks, median, option
 
 API = ROOT / "java" / "api" / "target" / "lookback-api.jar"
-SINKS = {"none": None, "agent": "trace=nothing.**,quiet=on"}
+AGENT_OPTIONS = "trace=nothing.**,quiet=on"
 
 
 def compiled(directory, executables):
@@ -31,9 +33,21 @@ def compiled(directory, executables):
     sys.exit(f"none of {', '.join(javacs)} is there")
 
 
-def figures(executable, class_path, agent, rounds):
+def ring_file(directory):
+    """Creates a ring file in memory, where there is such a place; gives the JVM's options for it."""
+    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else directory
+    file = f"{place}/lookback-bench-{os.getpid()}.ring"
+    example = ["cargo", "run", "--quiet", "--release", "-p", "lookback-c", "--example", "ring", "--"]
+    subprocess.run([*example, "create", file, "16"], check=True, cwd=ROOT)
+    # Without it, a JDK from 24 on warns of the library.
+    library = f"-Dlookback.library={TARGET / 'liblookback_ring.so'}"
+    return file, [f"-Dlookback.ring={file}", library, "--enable-native-access=ALL-UNNAMED"]
+
+
+def figures(executable, class_path, sink, rounds):
     """Nanoseconds an event, by its kind: the least of the later rounds."""
-    out = java(executable, ["-cp", class_path, "ApiBench", str(rounds)], agent)
+    options, agent = sink
+    out = java(executable, [*options, "-cp", class_path, "ApiBench", str(rounds)], agent)
     found = {}
     for kind, value in re.findall(r"^(\w+) (-?[\d.]+)$", out, re.MULTILINE):
         found.setdefault(kind, []).append(float(value))
@@ -46,11 +60,13 @@ def main():
     run = Run("api")
     with tempfile.TemporaryDirectory() as directory:
         class_path = compiled(directory, jdks().values())
+        file, ring_options = ring_file(directory)
+        sinks = {"none": ([], None), "agent": ([], AGENT_OPTIONS), "ring": (ring_options, None)}
         for jdk, executable in jdks().items():
-            all_figures = {sink: [] for sink in SINKS}
+            all_figures = {sink: [] for sink in sinks}
             for _ in range(jvms):
-                for sink, agent in SINKS.items():
-                    all_figures[sink].append(figures(executable, class_path, agent, rounds))
+                for name, sink in sinks.items():
+                    all_figures[name].append(figures(executable, class_path, sink, rounds))
             for sink, of_jvms in all_figures.items():
                 for kind in of_jvms[0]:
                     values = [f[kind] for f in of_jvms]
@@ -59,6 +75,7 @@ def main():
                         run.result(f"api.nanotime.{jdk}", median(values), "ns")
                     elif kind not in ("empty", "nanotime"):
                         run.result(f"api.{sink}.{kind}.{jdk}", median(values), "ns")
+        os.remove(file)
     run.close()
 
 

@@ -1,4 +1,4 @@
-//! `liblookback_ring`: the recorder for C and C++, and for whatever can call C.
+//! `liblookback_ring`: the recorder for C and C++, for whatever can call C, and for the Java API (`jni`).
 //!
 //! The constraint that shaped it: the caller is somebody else's program. No panic crosses the boundary, no null
 //! pointer or unknown number is taken for anything, an error is a number and a text, and nothing is printed.
@@ -9,6 +9,7 @@
 //! comments of public items are written for its readers.
 
 pub mod handles;
+mod jni;
 pub mod options;
 pub mod record;
 pub mod snapshot;

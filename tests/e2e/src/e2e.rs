@@ -7,6 +7,7 @@
 //! The programs stand beside this crate in `tests/programs`, the larger ones in `java/workloads`.
 
 mod api;
+mod api_ring;
 mod attach;
 mod bad_input;
 mod call_tree;

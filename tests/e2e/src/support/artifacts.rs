@@ -94,7 +94,7 @@ pub(crate) fn target() -> &'static Path {
     })
 }
 
-/// The agent's library and the command, built for release like those that are shipped.
+/// The agent's library (the native recorder beside it) and the command, built for release like those that are shipped.
 struct Built {
     agent: PathBuf,
     lookback: PathBuf,
@@ -111,6 +111,7 @@ fn built() -> &'static Built {
         }
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["build", "--quiet", "--release", "-p", "lookback-agent", "-p", "lookback-cli"]);
+        cargo.args(["-p", "lookback-c"]);
         succeed(cargo.arg("--target-dir").arg(target()).current_dir(root()));
         let release = target().join("release");
         Built { agent: release.join("liblookback.so"), lookback: release.join("lookback") }
@@ -120,6 +121,13 @@ fn built() -> &'static Built {
 /// The agent's library.
 pub(crate) fn agent() -> &'static Path {
     &built().agent
+}
+
+/// The native recorder's library.
+pub(crate) fn ring_library() -> PathBuf {
+    let library = agent().with_file_name("liblookback_ring.so");
+    assert!(library.is_file(), "{} is not there: build lookback-c", library.display());
+    library
 }
 
 /// The command.
@@ -139,11 +147,15 @@ pub(crate) fn workloads() -> &'static str {
     })
 }
 
-/// The jar of the public API.
+/// The jar of the public API, with the native recorder in it.
 pub(crate) fn api() -> &'static Path {
     static JAR: OnceLock<PathBuf> = OnceLock::new();
     JAR.get_or_init(|| {
         let project = root().join("java/api");
+        let machine = if cfg!(target_arch = "x86_64") { "linux-amd64" } else { "linux-aarch64" };
+        let copies = project.join("target/native").join(machine);
+        std::fs::create_dir_all(&copies).expect("a directory for the library");
+        std::fs::copy(ring_library(), copies.join("liblookback_ring.so")).expect("a copy of the library");
         package(&project, &[]);
         let jar = project.join("target/lookback-api.jar");
         assert!(jar.is_file(), "mvn has not made {}", jar.display());

@@ -67,8 +67,14 @@ impl Place {
 
     /// Removes what the user's own environment would change, and names this place's runtime directory.
     pub(crate) fn environment(&self, command: &mut Command) {
-        for name in ["LOOKBACK_OPTS", "LOOKBACK_AGENT", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH"]
-        {
+        for name in [
+            "LOOKBACK_OPTS",
+            "LOOKBACK_AGENT",
+            "LOOKBACK_RING",
+            "JAVA_TOOL_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "CLASSPATH",
+        ] {
             command.env_remove(name);
         }
         command.env("XDG_RUNTIME_DIR", self.xdg()).env("NO_COLOR", "1");

@@ -14,8 +14,9 @@ package dev.lookback.api;
  * }</pre>
  *
  * <p>Where the marks go is decided once, when this class is initialised: to the agent of Lookback, when it is
- * in this process; else nowhere, which the compiler makes cost nothing. Keep spans and instants in static final
- * fields: then the compiler knows them as constants.
+ * in this process; else into the ring file that the property {@code lookback.ring} or the environment variable
+ * {@code LOOKBACK_RING} names; else nowhere, which the compiler makes cost nothing. Keep spans and instants in
+ * static final fields: then the compiler knows them as constants.
  *
  * <p>The constraint that shaped it: it runs inside somebody's program. Nothing here throws, waits or
  * allocates, and what is given to it (null, endless or unreadable names) at worst makes a strange name. It must
@@ -34,8 +35,8 @@ public final class Lookback {
      * the methods that are traced, and options that name methods name spans as well: with
      * {@code slow=shop.checkout:300ms} a longer checkout writes an incident.
      *
-     * @param category what it belongs to; the agent keeps its first 60 characters
-     * @param name     what it is; the agent keeps its first 60 characters
+     * @param category what it belongs to; its first 60 characters are kept
+     * @param name     what it is; its first 60 characters are kept
      * @return the span; asking for the same names again gives its equal
      */
     public static Span span(String category, String name) {
@@ -45,8 +46,8 @@ public final class Lookback {
     /**
      * A kind of instant: something that happens at one moment.
      *
-     * @param category what it belongs to; the agent keeps its first 60 characters
-     * @param name     what it is; the agent keeps its first 60 characters
+     * @param category what it belongs to; its first 60 characters are kept
+     * @param name     what it is; its first 60 characters are kept
      * @return the instant; asking for the same names again gives its equal
      */
     public static Instant instant(String category, String name) {
@@ -125,7 +126,8 @@ public final class Lookback {
         }
 
         /**
-         * It happens now, with a number. The agent records names and times only, and leaves the number out.
+         * It happens now, with a number, which a ring file holds as {@code value}. The agent records names and
+         * times only, and leaves it out.
          *
          * @param value the number
          */
@@ -134,7 +136,8 @@ public final class Lookback {
         }
 
         /**
-         * It happens now, with two numbers. The agent records names and times only, and leaves them out.
+         * It happens now, with two numbers, which a ring file holds as {@code first} and {@code second}. The
+         * agent records names and times only, and leaves them out.
          *
          * @param first  a number
          * @param second another

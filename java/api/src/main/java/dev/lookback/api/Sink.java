@@ -15,7 +15,11 @@ class Sink {
     /** The sink of this process. */
     static Sink choose() {
         try {
-            return AgentSink.isThere() ? new AgentSink() : new Sink();
+            if (AgentSink.isThere()) {
+                return new AgentSink();
+            }
+            Sink ring = RingSink.open();
+            return ring != null ? ring : new Sink();
         } catch (Throwable anything) {
             // An error here would be one in the program's own class initialiser.
             return new Sink();
