@@ -1,8 +1,7 @@
 """The cost of one event of the Java API: half a span, or an instant, in bursts (see programs/ApiBench.java).
 
 "agent" records into the agent's memory, and nothing else is traced. "ring" records into a ring file. "none" is a
-program that nobody records.
-"nanotime" is what reading the clock costs alone, which every event contains.
+program that nobody records. "nanotime" is what System.nanoTime() costs alone, which the agent's events contain.
 
 Variants run in turn, each time in a fresh JVM; --jvms N sets how many of each (7). A JVM's figure is the least of
 its rounds, without those in which compiled code is not there yet, and a variant's the median of its JVMs.

