@@ -195,9 +195,11 @@ fn spans_of_virtual_threads_are_on_their_carriers() {
     let without = java.clone().with_api().run().ok();
     let ran = program(java, recorder.path()).run();
     ran.same_as(&without);
-    let events = recorder.snapshot().events().map(|e| e.to_string()).collect::<Vec<_>>();
+    assert_eq!(ran.err, "");
+    let snapshot = recorder.snapshot();
+    let events = snapshot.events().map(|e| e.to_string()).collect::<Vec<_>>();
     let count = |what: &str| events.iter().filter(|e| *e == what).count();
     let counts =
         ["begin virtual.task", "end virtual.task", "begin virtual.step", "end virtual.step"].map(count);
-    assert_eq!(counts, [10_000, 10_000, 30_000, 30_000]);
+    assert_eq!(counts, [10_000, 10_000, 30_000, 30_000], "{:?}", snapshot.losses());
 }

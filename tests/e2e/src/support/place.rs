@@ -71,6 +71,8 @@ impl Place {
             "LOOKBACK_OPTS",
             "LOOKBACK_AGENT",
             "LOOKBACK_RING",
+            // Cargo puts its own directories there, with libraries of earlier builds.
+            "LD_LIBRARY_PATH",
             "JAVA_TOOL_OPTIONS",
             "JDK_JAVA_OPTIONS",
             "CLASSPATH",
