@@ -21,19 +21,20 @@ struct Node {
 /// What `out` fails with.
 pub fn collapsed(r: &Recording, out: &mut dyn Write) -> io::Result<()> {
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
-    for t in &r.threads {
+    for i in r.by_process() {
+        let t = &r.threads[i];
         let nodes = tree(t);
         let names: HashMap<MethodId, String> =
             nodes[1..].iter().map(|n| (n.method, clean(&r.methods.full(n.method)))).collect();
-        let thread = clean(&t.name);
+        let thread = clean(&r.thread_name(i));
         let mut path = Vec::new();
-        for (i, n) in nodes.iter().enumerate().skip(1) {
+        for (n_at, n) in nodes.iter().enumerate().skip(1) {
             let micros = n.own.saturating_add(500) / 1_000;
             if micros == 0 {
                 continue;
             }
             path.clear();
-            path.extend(std::iter::successors(Some(i), |&i| Some(nodes[i].parent)).take_while(|&i| i > 0));
+            path.extend(std::iter::successors(Some(n_at), |&i| Some(nodes[i].parent)).take_while(|&i| i > 0));
             out.write_all(thread.as_bytes())?;
             for &i in path.iter().rev() {
                 write!(out, ";{}", names[&nodes[i].method])?;

@@ -66,7 +66,7 @@ impl SliceIndex {
     }
 }
 
-/// The slices of one thread. All columns have the same length; `start` ascends; a parent stands before its
+/// The slices of one thread. All columns have the same length, but `detail`, which can be empty; `start` ascends; a parent stands before its
 /// children and covers them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
@@ -84,6 +84,8 @@ pub struct Columns {
     pub flags: Vec<Flags>,
     /// Timing error in nanoseconds: neither end is further than this from the truth; `u32::MAX` = that or more.
     pub error: Vec<u32>,
+    /// Which entry of the thread's [`crate::Details`] holds its values. Empty when none of the slices has any.
+    pub detail: Vec<u32>,
 }
 
 /// One slice, gathered from the columns.
@@ -131,6 +133,7 @@ impl Columns {
             parent: Vec::with_capacity(slices),
             flags: Vec::with_capacity(slices),
             error: Vec::with_capacity(slices),
+            detail: Vec::new(),
         }
     }
 
@@ -144,6 +147,7 @@ impl Columns {
         self.parent.truncate(len);
         self.flags.truncate(len);
         self.error.truncate(len);
+        self.detail.truncate(len);
     }
 
     /// Number of slices.

@@ -78,6 +78,9 @@ impl Fold {
             s.depth[to] = s.depth[from];
             s.flags[to] = s.flags[from];
             s.error[to] = s.error[from];
+            if let Some(&detail) = s.detail.get(from) {
+                s.detail[to] = detail;
+            }
             to += 1;
         }
         s.truncate(to);

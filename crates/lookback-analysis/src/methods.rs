@@ -5,15 +5,21 @@
 //! map, so that a hostile identifier costs no memory.
 
 use crate::Flags;
-use lookback_format::MethodId;
+use lookback_format::definitions::Definitions;
+use lookback_format::incident::Category;
 use lookback_format::symbol::{Class, Role, Wait};
+use lookback_format::{MethodId, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Identifiers below this are looked up in an array: 4 million methods are 200 times a large server's.
 const DENSE: u32 = 1 << 22;
 
-/// A method.
+/// Identifiers from here on are event types of native programs: this and the type's number, so that no
+/// method of a class has the same. A slot cannot carry them.
+pub(crate) const EVENT_TYPES: u32 = MethodId::MAX + 1;
+
+/// A method, or an event type of a native program: then the class is its category.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodInfo {
     /// Its identifier.
@@ -38,13 +44,14 @@ impl MethodInfo {
     /// `com.acme.Orders.place`.
     #[must_use]
     pub fn full(&self) -> String {
-        format!("{}.{}", self.class, self.name)
+        join(&self.class, &self.name)
     }
 
     /// `Orders.place`.
     #[must_use]
     pub fn short(&self) -> String {
-        format!("{}.{}", short_class(&self.class), self.name)
+        // A category is no class: it has no package to leave out.
+        if self.id.0 >= EVENT_TYPES { self.full() } else { join(short_class(&self.class), &self.name) }
     }
 
     /// `Orders.java:12`, `Orders.java`, or nothing.
@@ -58,6 +65,11 @@ impl MethodInfo {
     }
 }
 
+/// With a dot between, unless there is no class: events of category 0 have none.
+fn join(class: &str, name: &str) -> String {
+    if class.is_empty() { name.to_owned() } else { format!("{class}.{name}") }
+}
+
 /// The class without its package.
 #[must_use]
 pub(crate) fn short_class(class: &str) -> &str {
@@ -69,6 +81,7 @@ pub(crate) fn short_class(class: &str) -> &str {
 pub struct Methods {
     all: Vec<MethodInfo>,
     by_id: HashMap<MethodId, u32>,
+    by_type: HashMap<TypeId, MethodId>,
     marks: Vec<u8>,
 }
 
@@ -114,6 +127,38 @@ impl Methods {
             }
         }
         m
+    }
+
+    /// Adds the event types of native programs. Those with the same category and name are one, whatever
+    /// their fields.
+    pub(crate) fn add_event_types(&mut self, definitions: &Definitions, categories: &[Category]) {
+        let mut known: HashMap<(u16, &str), MethodId> = HashMap::new();
+        let nothing: Arc<str> = "".into();
+        let classes: Vec<Arc<str>> = categories.iter().map(|c| c.name.as_str().into()).collect();
+        for (id, of) in definitions.event_types().filter(|(id, _)| id.0 < EVENT_TYPES) {
+            let name = definitions.name(of.name).unwrap_or("?");
+            let fresh = MethodId(EVENT_TYPES + id.0);
+            let method = *known.entry((of.category.0, name)).or_insert(fresh);
+            self.by_type.insert(id, method);
+            if method == fresh {
+                self.by_id.insert(method, self.all.len() as u32);
+                self.all.push(MethodInfo {
+                    id: method,
+                    class: classes.get(usize::from(of.category.0)).unwrap_or(&nothing).clone(),
+                    name: name.to_owned(),
+                    descriptor: String::new(),
+                    file: nothing.clone(),
+                    line: 0,
+                    wait: Wait::None,
+                    role: Role::Span,
+                });
+            }
+        }
+    }
+
+    /// What stands for an event type. All types that are not defined are one.
+    pub(crate) fn of_type(&self, id: TypeId) -> MethodId {
+        self.by_type.get(&id).copied().unwrap_or(MethodId(EVENT_TYPES))
     }
 
     /// The method with this identifier.
@@ -169,5 +214,5 @@ impl Methods {
 }
 
 fn unknown(id: MethodId) -> String {
-    format!("method #{}", id.0)
+    if id.0 >= EVENT_TYPES { "event of unknown type".to_owned() } else { format!("method #{}", id.0) }
 }

@@ -4,6 +4,7 @@
 //! slices are columns of integers, starts are steps, methods are numbered by use, and the text is written as
 //! it goes. No number exceeds 2^53: beyond it the page's language has no exact integers.
 
+use crate::methods::EVENT_TYPES;
 use crate::trim::Trim;
 use crate::verdict::Verdict;
 use crate::words::iso;
@@ -25,7 +26,7 @@ const MOST: u64 = (1 << 53) - 1;
 pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
     let mut w = Page { r, trim: Trim::new(r, most), methods: Vec::new(), numbers: HashMap::new() };
     let shown = |t: &ThreadTrack| !t.slices.is_empty() || !t.gaps.is_empty();
-    let tracks: Vec<usize> = (0..r.threads.len()).filter(|&t| shown(&r.threads[t])).collect();
+    let tracks: Vec<usize> = r.by_process().into_iter().filter(|&t| shown(&r.threads[t])).collect();
     let mut threads = String::from("[");
     for (n, &t) in tracks.iter().enumerate() {
         if n > 0 {
@@ -52,7 +53,7 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
         "schema": 1,
         "title": verdict.title,
         "created": iso(r.unix_nanos(m.trigger.at())),
-        "program": format!("{} (pid {})", m.program, m.pid),
+        "program": r.program(),
         "jvm": m.jvm,
         "host": m.host,
         "base_unix_ns": r.unix_nanos(r.span.0).to_string(),
@@ -113,6 +114,7 @@ impl Page<'_> {
                 let file = if m.file.is_empty() { Value::Null } else { json!(&*m.file) };
                 json!([&*m.class, m.name, file, m.line])
             }
+            None if id.0 >= EVENT_TYPES => json!(["(unknown)", "event", null, 0]),
             None => json!(["(no symbol)", format!("method {}", id.0), null, 0]),
         };
         self.methods.iter().map(row).collect()
@@ -130,7 +132,7 @@ impl Page<'_> {
             .map(|g| json!([self.at(g.from), self.at(g.to), g.lost.min(MOST), g.kind.words()]))
             .collect();
         let id = if t.java_tid == 0 { t.os_tid.to_string() } else { t.java_tid.to_string() };
-        let head = json!({"name": t.name, "id": id, "kind": "java", "gaps": gaps}).to_string();
+        let head = json!({"name": r.thread_name(thread), "id": id, "kind": "java", "gaps": gaps}).to_string();
         out.push_str(&head[..head.len() - 1]);
         let mut before = 0;
         column(out, "start", &kept, |i| {

@@ -5,8 +5,11 @@
 
 use crate::clock::Ticks;
 use crate::decode::{Decoded, decode};
+use crate::methods::EVENT_TYPES;
+use crate::natives::Natives;
 use crate::survey::Known;
-use crate::{Columns, Flags, Methods, SliceIndex};
+use crate::{Columns, Details, Flags, Methods, Process, SliceIndex};
+use lookback_format::definitions::Definitions;
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::{Damage, Manifest, Reader, STAGING, Thread, Trigger};
 use lookback_format::slot::GapCause;
@@ -30,6 +33,10 @@ pub struct Recording {
     pub methods: Methods,
     /// Its threads, by key.
     pub threads: Vec<ThreadTrack>,
+    /// The processes of native programs, in the order in which they came; none when the recording is a JVM's.
+    pub processes: Vec<Process>,
+    /// What the events of native programs refer to.
+    pub definitions: Definitions,
     /// Pauses of the whole program, by start.
     pub pauses: Vec<Pause>,
     /// The trigger as the ring has it, for a recording that was recovered: thread, method, when, start, rule.
@@ -81,6 +88,18 @@ pub struct ThreadTrack {
     pub folded_below: Nanos,
     /// When the records begin, if older ones were overwritten: the ring is finite.
     pub overwritten: Option<Nanos>,
+    /// Its process: position in [`Recording::processes`]. None for threads of a JVM.
+    pub process: Option<usize>,
+    /// The values of its slices.
+    pub details: Details,
+}
+
+impl ThreadTrack {
+    /// Whether its slices are spans and instants that a native program recorded, and not calls of methods.
+    #[must_use]
+    pub fn is_native(&self) -> bool {
+        self.slices.method.first().is_some_and(|m| m.0 >= EVENT_TYPES)
+    }
 }
 
 /// A place where records of a thread are missing.
@@ -159,6 +178,9 @@ impl Recording {
         let (classes, damages) = reader.symbols();
         b.symbols(classes);
         b.damages.extend(damages.iter().map(damage));
+        let (definitions, damages) = reader.definitions();
+        b.damages.extend(damages.iter().map(damage));
+        b.definitions(definitions);
         match reader.threads() {
             Ok(threads) => b.threads(threads),
             Err(e) => b.damages.push(e.to_string()),
@@ -218,6 +240,42 @@ impl Recording {
         i128::from(wall) + i128::from(at.0) - i128::from(mono.0)
     }
 
+    /// The threads as people want them listed: those of one process together.
+    #[must_use]
+    pub fn by_process(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..self.threads.len()).collect();
+        all.sort_by_key(|&t| self.threads[t].process);
+        all
+    }
+
+    /// What a thread is called, with its process where there are several.
+    #[must_use]
+    pub fn thread_name(&self, thread: usize) -> String {
+        let t = &self.threads[thread];
+        match t.process.filter(|_| self.processes.len() > 1).and_then(|p| self.processes.get(p)) {
+            Some(p) => format!("{} {}: {}", p.name, p.pid, t.name),
+            None => t.name.clone(),
+        }
+    }
+
+    /// What recorded, in a line: `shop (pid 4711), OpenJDK 25`, `shop (pid 12), load (pid 13)`.
+    #[must_use]
+    pub fn program(&self) -> String {
+        /// More than this many are counted.
+        const NAMED: usize = 4;
+        let m = &self.manifest;
+        let one = |name: &str, pid: u32| format!("{name} (pid {pid})");
+        match self.processes.len() {
+            0 if m.ring_file.is_some() => m.program.clone(),
+            0 => one(&m.program, m.pid),
+            n => {
+                let named = self.processes.iter().take(NAMED).map(|p| one(&p.name, p.pid));
+                let more = n.checked_sub(NAMED).filter(|n| *n > 0).map(|n| format!("and {n} more"));
+                named.chain(more).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
     /// The slice of the call that fired the trigger.
     #[must_use]
     pub fn trigger_slice(&self) -> Option<SliceRef> {
@@ -246,6 +304,8 @@ pub struct Builder {
     pauses: Vec<Pause>,
     fired: Vec<(ThreadKey, MethodId, Nanos, Nanos, String)>,
     damages: Vec<String>,
+    natives: Natives,
+    definitions: Definitions,
     unknown: u64,
     end: Nanos,
     kept: usize,
@@ -275,6 +335,8 @@ impl Builder {
             pauses: Vec::new(),
             fired: Vec::new(),
             damages: Vec::new(),
+            natives: Natives::default(),
+            definitions: Definitions::default(),
             unknown: 0,
             kept: DEFAULT_KEPT,
         }
@@ -290,9 +352,18 @@ impl Builder {
         self.methods = Methods::new(classes);
     }
 
+    /// Sets what the events of native programs refer to.
+    pub fn definitions(&mut self, definitions: Definitions) {
+        self.definitions = definitions;
+    }
+
     /// Adds what the threads did when the recording was written.
     pub fn threads(&mut self, threads: impl IntoIterator<Item = Thread>) {
         for t in threads {
+            if self.manifest.ring_file.is_some() {
+                self.natives.thread(&t);
+                continue;
+            }
             let track = &mut self.track(t.key).track;
             t.name.clone_into(&mut track.name);
             (track.os_tid, track.java_tid) = (t.os_tid, t.java_tid);
@@ -331,6 +402,7 @@ impl Builder {
             Event::Trigger(thread, method, at, start, rule) => {
                 self.fired.push((thread, method, at, start, rule));
             }
+            Event::Native(n) => self.natives.event(&n),
             _ => self.unknown += 1,
         }
     }
@@ -344,7 +416,11 @@ impl Builder {
     /// Decodes what was gathered.
     #[must_use]
     pub fn build(self) -> Recording {
-        let Builder { manifest, methods, tracks, mut pauses, fired, damages, unknown, end, kept } = self;
+        let Builder { manifest, mut methods, tracks, mut pauses, fired, damages, unknown, .. } = self;
+        let (natives, definitions, kept) = (self.natives, self.definitions, self.kept);
+        let end = self.end.max(natives.newest());
+        let facts = manifest.ring_file.clone().unwrap_or_default();
+        methods.add_event_types(&definitions, &facts.categories);
         let ticks = Ticks::from(&manifest);
         let mut losses = manifest.losses.clone();
         losses.retain(|_, n| *n > 0);
@@ -361,14 +437,31 @@ impl Builder {
             lose("exits that fit no call".to_owned(), unplaced);
             threads.push(track);
         }
+        let natives = natives.decode(&definitions, &methods, end, kept);
+        natives.losses.into_iter().for_each(|(cause, n)| lose(cause.to_owned(), n));
+        threads.extend(natives.threads);
+        threads.sort_by_key(|t| t.key);
         lose("events of a kind that this version does not know".to_owned(), unknown);
         lose("damaged parts of the file".to_owned(), damages.len() as u64);
         pauses.sort_by_key(|p| (p.start, p.end));
         let begin = threads.iter().filter_map(|t| t.slices.start.first()).min();
         let begin = begin.copied().unwrap_or(end).min(end);
-        let reach = threads.iter().filter_map(|t| t.overwritten).max().unwrap_or(begin).clamp(begin, end);
-        let span = (begin, end);
-        let mut r = Recording { manifest, methods, threads, pauses, fired, damages, losses, span, reach };
+        let overwritten = threads.iter().filter_map(|t| t.overwritten).chain(facts.complete_from);
+        let reach = overwritten.max().unwrap_or(begin).clamp(begin, end);
+        let (span, processes) = ((begin, end), natives.processes);
+        let mut r = Recording {
+            manifest,
+            methods,
+            threads,
+            processes,
+            definitions,
+            pauses,
+            fired,
+            damages,
+            losses,
+            span,
+            reach,
+        };
         r.mark_trigger();
         r
     }

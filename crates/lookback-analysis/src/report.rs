@@ -5,7 +5,8 @@
 //! control characters.
 
 use crate::chain::Chain;
-use crate::verdict::{SlowCall, Verdict};
+use crate::kinds::Kind;
+use crate::verdict::{SlowCall, Verdict, holds};
 use crate::words::{count, duration, percent, plain, plural, utc, wrap};
 use crate::{Recording, SliceRef};
 use lookback_format::Nanos;
@@ -90,8 +91,9 @@ pub fn report(r: &Recording, verdict: &Verdict, style: Style, out: &mut dyn Writ
     let m = &r.manifest;
     p.paragraph(0, &verdict.title, Some("1"))?;
     let host = if m.host.is_empty() { String::new() } else { format!(" on {}", m.host) };
+    let jvm = if m.jvm.is_empty() { String::new() } else { format!(", {}", m.jvm) };
     let when = utc(r.unix_nanos(m.trigger.at()));
-    p.paragraph(0, &format!("{when}  {} (pid {}){host}, {}", m.program, m.pid, m.jvm), Some("2"))?;
+    p.paragraph(0, &format!("{when}  {}{host}{jvm}", r.program()), Some("2"))?;
     writeln!(p.out)?;
     for (i, sentence) in verdict.sentences.iter().enumerate() {
         p.paragraph(2, sentence, (i == 0).then_some("1;31"))?;
@@ -100,17 +102,33 @@ pub fn report(r: &Recording, verdict: &Verdict, style: Style, out: &mut dyn Writ
         slow_call(&mut p, r, slow)?;
     }
     if !verdict.longest.is_empty() {
-        p.heading("Longest complete calls, one a method")?;
+        let native = m.ring_file.is_some();
+        let heading = if native {
+            "Longest complete spans, one a name"
+        } else {
+            "Longest complete calls, one a method"
+        };
+        p.heading(heading)?;
         for &s in &verdict.longest {
             call_row(&mut p, r, s)?;
         }
     }
     if !verdict.busiest.is_empty() {
-        p.heading("Busiest threads (in traced code, waiting)")?;
+        // Of a native program it is not known what waits.
+        let native = m.ring_file.is_some();
+        let heading =
+            if native { "Busiest threads (in spans)" } else { "Busiest threads (in traced code, waiting)" };
+        p.heading(heading)?;
         for b in &verdict.busiest {
-            let prefix = format!("  {:>9} {:>9}  ", duration(b.busy), duration(b.waiting));
-            p.row(&prefix, 0, &r.threads[b.thread].name, "")?;
+            let prefix = match native {
+                true => format!("  {:>9}  ", duration(b.busy)),
+                false => format!("  {:>9} {:>9}  ", duration(b.busy), duration(b.waiting)),
+            };
+            p.row(&prefix, 0, &r.thread_name(b.thread), "")?;
         }
+    }
+    if !verdict.kinds.is_empty() {
+        kinds(&mut p, r, &verdict.kinds)?;
     }
     facts(&mut p, r)
 }
@@ -156,28 +174,61 @@ fn chain(p: &mut Page<'_>, r: &Recording, chain: &Chain) -> io::Result<()> {
     Ok(())
 }
 
+/// How many names have a row of their own.
+const KINDS: usize = 20;
+
+fn kinds(p: &mut Page<'_>, r: &Recording, kinds: &[Kind]) -> io::Result<()> {
+    p.heading("Spans and instants by name")?;
+    let head = format!("  {:>10} {:>9} {:>9} {:>9} {:>9}  ", "count", "total", "median", "99 %", "longest");
+    writeln!(p.out, "{}", head.trim_end())?;
+    for k in kinds.iter().take(KINDS) {
+        let whole = k.count - k.cut;
+        let time = |d: Nanos| if k.instants || whole == 0 { "-".to_owned() } else { duration(d) };
+        let total = if k.instants { "-".to_owned() } else { duration(k.total) };
+        let prefix = format!(
+            "  {:>10} {total:>9} {:>9} {:>9} {:>9}  ",
+            count(k.count),
+            time(k.median),
+            time(k.p99),
+            time(k.longest)
+        );
+        let cut = if k.cut > 0 { format!("{} cut", count(k.cut)) } else { String::new() };
+        p.row(&prefix, 0, &r.methods.full(k.method), &cut)?;
+    }
+    match kinds.len().saturating_sub(KINDS) {
+        0 => Ok(()),
+        n => p.paragraph(2, &format!("and {} that took less.", plural(n as u64, "further name")), None),
+    }
+}
+
 fn call_row(p: &mut Page<'_>, r: &Recording, s: SliceRef) -> io::Result<()> {
     let it = r.slice(s);
     let prefix = format!("  {:>9}  ", duration(it.duration()));
-    p.row(&prefix, 0, &r.methods.full(it.method), &format!("on {}", r.threads[s.thread].name))
+    p.row(&prefix, 0, &r.methods.full(it.method), &format!("on {}", r.thread_name(s.thread)))
 }
 
 fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     p.heading("The recording")?;
-    let threads = r.threads.iter().filter(|t| !t.slices.is_empty()).count() as u64;
     let reach = r.span.1.since(r.reach);
     let paused = r.pauses.iter().fold(Nanos(0), |sum, x| sum.plus(x.end.since(x.start).0));
     let pauses = match r.pauses.len() as u64 {
         0 => "no pause".to_owned(),
         n => format!("{} of {}", plural(n, "pause"), duration(paused)),
     };
-    let what = format!(
-        "{} of {}, complete for the last {}; {pauses} for garbage collection; times are exact to {} where no wait point or stamp makes them exact.",
-        plural(r.slices() as u64, "call"),
-        plural(threads, "thread"),
-        duration(reach),
-        duration(r.manifest.tick.plus(r.manifest.tick_late.0)),
-    );
+    let what = match r.manifest.ring_file {
+        Some(_) => format!(
+            "{}, complete for the last {} of {}; times are exact.",
+            holds(r),
+            duration(reach),
+            duration(r.span.1.since(r.span.0))
+        ),
+        None => format!(
+            "{}, complete for the last {}; {pauses} for garbage collection; times are exact to {} where no wait point or stamp makes them exact.",
+            holds(r),
+            duration(reach),
+            duration(r.manifest.tick.plus(r.manifest.tick_late.0)),
+        ),
+    };
     p.paragraph(2, &what, None)?;
     if let (folded @ 1.., below) = r.folded() {
         let text = format!(

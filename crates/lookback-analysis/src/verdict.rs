@@ -6,9 +6,10 @@
 
 use crate::chain::Chain;
 use crate::holder::{Evidence, Holder};
+use crate::kinds::{Kind, kinds};
 use crate::waits::Waits;
 use crate::words::{count, duration, percent, plural, utc};
-use crate::{Flags, Recording, SliceRef};
+use crate::{Flags, Recording, SliceIndex, SliceRef};
 use lookback_format::incident::Trigger;
 use lookback_format::symbol::Wait;
 use lookback_format::{MethodId, Nanos};
@@ -81,6 +82,8 @@ pub struct Verdict {
     pub longest: Vec<SliceRef>,
     /// The busiest threads, when no slow call fired the trigger.
     pub busiest: Vec<Busy>,
+    /// Spans and instants by name, when native programs recorded.
+    pub kinds: Vec<Kind>,
 }
 
 impl Verdict {
@@ -96,6 +99,7 @@ impl Verdict {
                     slow: Some(slow),
                     longest: Vec::new(),
                     busiest: Vec::new(),
+                    kinds: kinds(r),
                 }
             }
             _ => overview(r),
@@ -376,6 +380,7 @@ fn overview(r: &Recording) -> Verdict {
     let mut busiest: Vec<_> = (0..r.threads.len()).map(|t| busy(r, t)).filter(|b| b.busy.0 > 0).collect();
     busiest.sort_by_key(|b| std::cmp::Reverse(b.busy));
     busiest.truncate(NAMED);
+    let kinds = kinds(r);
     let m = &r.manifest;
     let reach = r.span.1.since(r.reach);
     let recovered = matches!(m.trigger, Trigger::Recovered { .. });
@@ -384,39 +389,94 @@ fn overview(r: &Recording) -> Verdict {
     } else {
         format!("{} on request", m.program)
     };
-    let how = if recovered {
-        "The program is gone; this is what its memory file held."
-    } else {
-        "This recording was asked for; no detector fired."
+    let native = m.ring_file.is_some();
+    let how = match (recovered, native) {
+        (true, false) => "The program is gone; this is what its memory file held.",
+        (true, true) => "Nobody records into the ring file any more; this is what it held.",
+        (false, false) => "This recording was asked for; no detector fired.",
+        (false, true) => "This is a snapshot of a ring file, taken on request.",
     };
+    let (span, code) = if native { ("span", "its spans") } else { ("call", "traced code") };
     let mut sentences = vec![
         how.to_owned(),
         format!(
-            "It holds {} of {} and is complete for the last {}, up to {}.",
-            plural(r.slices() as u64, "call"),
-            plural(r.threads.iter().filter(|t| !t.slices.is_empty()).count() as u64, "thread"),
+            "It holds {} and is complete for the last {}, up to {}.",
+            holds(r),
             duration(reach),
             utc(r.unix_nanos(r.span.1))
         ),
     ];
     if let Some(&s) = longest.first() {
         let it = r.slice(s);
-        let name = &r.threads[s.thread].name;
+        let name = r.thread_name(s.thread);
         sentences.push(format!(
-            "The longest complete call is {}: {} on thread {name}.",
+            "The longest complete {span} is {}: {} on thread {name}.",
             r.methods.placed(it.method),
             duration(it.duration())
         ));
     }
+    sentences.extend(most_time(r, &kinds));
     if let Some(b) = busiest.first() {
-        let name = &r.threads[b.thread].name;
-        sentences.push(format!("The busiest thread is {name}: {} in traced code.", duration(b.busy)));
+        let name = r.thread_name(b.thread);
+        sentences.push(format!("The busiest thread is {name}: {} in {code}.", duration(b.busy)));
     }
+    sentences.extend(open_spans(r));
     if let Some((_, method, at, _, rule)) = r.fired.iter().max_by_key(|f| f.2) {
         let when = utc(r.unix_nanos(*at));
         sentences.push(format!("The rule {rule} had fired for {} at {when}.", r.methods.short(*method)));
     }
-    Verdict { title, sentences, slow: None, longest, busiest }
+    Verdict { title, sentences, slow: None, longest, busiest, kinds }
+}
+
+/// `12 calls of 3 threads`; of native programs `12 spans and 7 instants of 3 threads in 2 processes`.
+pub(crate) fn holds(r: &Recording) -> String {
+    let threads = r.threads.iter().filter(|t| !t.slices.is_empty()).count() as u64;
+    let threads = plural(threads, "thread");
+    if r.manifest.ring_file.is_none() {
+        return format!("{} of {threads}", plural(r.slices() as u64, "call"));
+    }
+    let flags = r.threads.iter().flat_map(|t| &t.slices.flags);
+    let instants = flags.filter(|f| f.has(Flags::INSTANT)).count() as u64;
+    let spans = plural(r.slices() as u64 - instants, "span");
+    let processes = r.processes.len() as u64;
+    let processes =
+        if processes == 1 { "1 process".to_owned() } else { format!("{} processes", count(processes)) };
+    format!("{spans} and {} of {threads} in {processes}", plural(instants, "instant"))
+}
+
+/// What took most time altogether, when there is anything to compare it with.
+fn most_time(r: &Recording, kinds: &[Kind]) -> Option<String> {
+    let most = kinds.first().filter(|k| kinds.len() > 1 && k.count > 1 && k.total.0 > 0)?;
+    Some(format!(
+        "Most time went into {}: {} took {} together, {} at the median, {} at most.",
+        r.methods.full(most.method),
+        plural(most.count, "span"),
+        duration(most.total),
+        duration(most.median),
+        duration(most.longest)
+    ))
+}
+
+/// The oldest span that was still open at the end: what hangs shows up here.
+fn open_spans(r: &Recording) -> Option<String> {
+    let open = |t: &crate::ThreadTrack| -> Vec<SliceIndex> {
+        let native = t.is_native();
+        t.slices.indices().filter(|i| native && t.slices.flags[i.at()].has(Flags::CUT_END)).collect()
+    };
+    let all = r.threads.iter().enumerate();
+    let all: Vec<_> = all.flat_map(|(n, t)| open(t).into_iter().map(move |i| (n, i))).collect();
+    let &(thread, slice) = all.iter().min_by_key(|(n, i)| r.threads[*n].slices.start[i.at()])?;
+    let it = r.slice(SliceRef { thread, slice });
+    let others = match all.len() - 1 {
+        0 => String::new(),
+        n => format!(", and {} more", count(n as u64)),
+    };
+    Some(format!(
+        "Still open at the end: {} on thread {}, for {}{others}.",
+        r.methods.full(it.method),
+        r.thread_name(thread),
+        duration(it.duration())
+    ))
 }
 
 /// The longest complete call of each method, waits left out, the longest first.
@@ -427,7 +487,7 @@ fn longest(r: &Recording) -> Vec<SliceRef> {
         for slice in s.indices() {
             let flags = s.flags[slice.at()];
             let took = s.duration(slice);
-            if flags.cut() || flags.has(Flags::WAIT) {
+            if flags.cut() || flags.has(Flags::WAIT) || flags.has(Flags::INSTANT) {
                 continue;
             }
             let here = (took, SliceRef { thread, slice });

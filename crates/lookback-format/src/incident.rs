@@ -27,6 +27,8 @@ pub const STAGING: &str = "staging.bin.zst";
 pub const THREADS: &str = "threads.json";
 /// Name of the definitions' part.
 pub const DEFINITIONS: &str = "definitions.bin.zst";
+/// The state of a thread of a ring file that was not there any more.
+pub const ENDED: &str = "ended";
 /// A part may unpack to no more than this, so that a small hostile file cannot fill the memory.
 pub const MOST_UNPACKED: u64 = 4 << 30;
 
@@ -115,6 +117,33 @@ pub struct Manifest {
     pub trigger: Trigger,
     /// Records, blocks, threads lost, by cause, in words.
     pub losses: BTreeMap<String, u64>,
+    /// What a ring file says of itself; none when the recording is a JVM's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring_file: Option<RingFile>,
+}
+
+/// What a ring file says of itself, beside its events and definitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RingFile {
+    /// What the recording is called; often empty.
+    #[serde(default)]
+    pub name: String,
+    /// The categories, by index.
+    #[serde(default)]
+    pub categories: Vec<Category>,
+    /// Nothing that was recorded after this moment has been overwritten; none when nothing was at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete_from: Option<Nanos>,
+}
+
+/// A category of a ring file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Category {
+    /// Its name; empty for category 0.
+    pub name: String,
+    /// What it let pass when the recording was written: `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    #[serde(default)]
+    pub level: String,
 }
 
 /// What a thread did when the recording was written.
@@ -128,7 +157,7 @@ pub struct Thread {
     pub os_tid: u32,
     /// Java's id.
     pub java_tid: u64,
-    /// `runnable`, `blocked`, `waiting`, ...; empty when unknown.
+    /// `runnable`, `blocked`, `waiting`, ..., or [`ENDED`]; empty when unknown.
     #[serde(default)]
     pub state: String,
     /// Innermost frame first: `com.acme.Foo.bar(Foo.java:12)`.
@@ -455,6 +484,7 @@ mod tests {
             host: "h".into(),
             tick: Nanos(1_000_000),
             tick_late: Nanos(0),
+            ring_file: None,
             trigger: Trigger::Slow {
                 at: Nanos(9),
                 rule: "a.B.*:1ms".into(),

@@ -119,6 +119,12 @@ pub(super) struct DebugAnnotation {
     pub(super) bool_value: Option<bool>,
     #[prost(uint64, optional, tag = "3")]
     pub(super) uint_value: Option<u64>,
+    #[prost(int64, optional, tag = "4")]
+    pub(super) int_value: Option<i64>,
+    #[prost(double, optional, tag = "5")]
+    pub(super) double_value: Option<f64>,
+    #[prost(string, optional, tag = "6")]
+    pub(super) string_value: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]

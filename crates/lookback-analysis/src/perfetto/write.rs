@@ -5,8 +5,10 @@
 //! are one sequence, so that each name is interned once.
 
 use super::proto::*;
-use crate::{Flags, Recording, Slice, SliceRef, ThreadTrack, Trim};
+use crate::{Flags, Recording, Slice, SliceRef, ThreadTrack, Trim, value_words};
+use lookback_format::definitions::Definitions;
 use lookback_format::incident::Trigger;
+use lookback_format::native::Value;
 use lookback_format::{MethodId, Nanos};
 use prost::Message;
 use std::collections::{HashMap, HashSet};
@@ -33,6 +35,17 @@ const NOTES: [(Flags, &str); 4] = [
     (Flags::TRIGGER, "fired the trigger"),
 ];
 const ERROR: u64 = 10;
+/// Those that a program gave its own names.
+const FIRST_CATEGORY: u64 = 16;
+const FIRST_NOTE: u64 = 16;
+
+/// The track of a process: the first one's number is small, and no thread has one of the others'.
+const fn process_track(process: Option<usize>) -> u64 {
+    match process {
+        None | Some(0) => PROCESS_TRACK,
+        Some(n) => (1 << 40) + n as u64,
+    }
+}
 
 /// Writes what `trim` keeps of the recording to `out` as a Perfetto trace. Times are the traced machine's monotonic clock, and a
 /// clock snapshot tells the wall clock.
@@ -41,10 +54,22 @@ const ERROR: u64 = 10;
 /// What `out` fails with.
 pub fn perfetto(r: &Recording, trim: &Trim, out: &mut dyn Write) -> io::Result<()> {
     let out = io::BufWriter::with_capacity(1 << 16, out);
-    let mut w = Packets { r, out, buffer: Vec::with_capacity(256), named: HashMap::new(), new: None };
+    let mut w = Packets {
+        r,
+        out,
+        buffer: Vec::with_capacity(256),
+        named: HashMap::new(),
+        categories: HashMap::new(),
+        notes: HashMap::new(),
+        new: None,
+    };
     w.head()?;
     let mut tids = HashSet::new();
-    for (i, t) in r.threads.iter().enumerate().filter(|(_, t)| !t.slices.is_empty()) {
+    for i in r.by_process() {
+        let t = &r.threads[i];
+        if t.slices.is_empty() {
+            continue;
+        }
         let track = FIRST_THREAD_TRACK + i as u64;
         // Perfetto takes tracks of one thread id for one track, and the system reuses ids.
         let tid = i32::try_from(t.os_tid).ok().filter(|&tid| tid > 0 && tids.insert(tid));
@@ -61,12 +86,36 @@ struct Packets<'a, W: Write> {
     out: W,
     buffer: Vec<u8>,
     named: HashMap<MethodId, u64>,
-    /// A name to be interned with the next packet.
+    categories: HashMap<String, u64>,
+    notes: HashMap<String, u64>,
+    /// Names to be interned with the next packet.
     new: Option<InternedData>,
 }
 
 fn interned(iid: u64, name: &str) -> Interned {
     Interned { iid: Some(iid), name: Some(name.to_owned()) }
+}
+
+/// The number of a name, and whether it is new. Numbers count up from `first`.
+fn number(known: &mut HashMap<String, u64>, first: u64, name: &str) -> (u64, bool) {
+    if let Some(&iid) = known.get(name) {
+        return (iid, false);
+    }
+    let iid = first + known.len() as u64;
+    known.insert(name.to_owned(), iid);
+    (iid, true)
+}
+
+fn annotation(name: u64, value: &Value<'_>, definitions: &Definitions) -> DebugAnnotation {
+    let mut note = DebugAnnotation { name_iid: Some(name), ..DebugAnnotation::default() };
+    match value {
+        Value::U64(v) => note.uint_value = Some(*v),
+        Value::I64(v) => note.int_value = Some(*v),
+        Value::F64(v) => note.double_value = Some(*v),
+        Value::Bool(v) => note.bool_value = Some(*v),
+        other => note.string_value = Some(value_words(other, definitions)),
+    }
+    note
 }
 
 impl<W: Write> Packets<'_, W> {
@@ -103,7 +152,10 @@ impl<W: Write> Packets<'_, W> {
             ..InternedData::default()
         };
         let m = &self.r.manifest;
-        let process = ProcessDescriptor { pid: Some(m.pid as i32), process_name: Some(m.program.clone()) };
+        let processes: Vec<(u32, &String)> = match self.r.processes.len() {
+            0 => vec![(m.pid, &m.program)],
+            _ => self.r.processes.iter().map(|p| (p.pid, &p.name)).collect(),
+        };
         self.put(&TracePacket {
             trusted_packet_sequence_id: Some(SEQUENCE),
             sequence_flags: Some(INCREMENTAL_STATE_CLEARED),
@@ -111,11 +163,17 @@ impl<W: Write> Packets<'_, W> {
             interned_data: Some(data),
             ..TracePacket::default()
         })?;
-        self.describe(TrackDescriptor {
-            uuid: Some(PROCESS_TRACK),
-            process: Some(process),
-            ..TrackDescriptor::default()
-        })?;
+        for (n, (pid, name)) in processes.into_iter().enumerate() {
+            let process = ProcessDescriptor { pid: Some(pid as i32), process_name: Some(name.clone()) };
+            self.describe(TrackDescriptor {
+                uuid: Some(process_track(Some(n))),
+                process: Some(process),
+                ..TrackDescriptor::default()
+            })?;
+        }
+        if self.r.manifest.ring_file.is_some() {
+            return Ok(());
+        }
         self.describe(TrackDescriptor {
             uuid: Some(PAUSE_TRACK),
             parent_uuid: Some(PROCESS_TRACK),
@@ -147,11 +205,12 @@ impl<W: Write> Packets<'_, W> {
     fn thread(&mut self, thread: usize, trim: &Trim, track: u64, tid: i32) -> io::Result<()> {
         let r = self.r;
         let t: &ThreadTrack = &r.threads[thread];
-        let pid = Some(self.r.manifest.pid as i32);
+        let process = t.process.and_then(|p| self.r.processes.get(p));
+        let pid = Some(process.map_or(self.r.manifest.pid, |p| p.pid) as i32);
         let descriptor = ThreadDescriptor { pid, tid: Some(tid), thread_name: Some(t.name.clone()) };
         self.describe(TrackDescriptor {
             uuid: Some(track),
-            parent_uuid: Some(PROCESS_TRACK),
+            parent_uuid: Some(process_track(t.process)),
             thread: Some(descriptor),
             ..TrackDescriptor::default()
         })?;
@@ -168,7 +227,8 @@ impl<W: Write> Packets<'_, W> {
                 let (at, event) = end(open.pop().unwrap_or(s.start));
                 self.event(at, event)?;
             }
-            let event = self.begin(&s, track);
+            let detail = t.slices.detail.get(i.at()).copied();
+            let event = self.begin(&s, track, t, detail);
             self.event(s.start, event)?;
             if !s.flags.has(Flags::INSTANT) {
                 open.push(s.end);
@@ -181,8 +241,9 @@ impl<W: Write> Packets<'_, W> {
         Ok(())
     }
 
-    fn begin(&mut self, s: &Slice, track: u64) -> TrackEvent {
+    fn begin(&mut self, s: &Slice, track: u64, t: &ThreadTrack, detail: Option<u32>) -> TrackEvent {
         let name = self.name(s.method);
+        let native = t.is_native();
         let waits = s.flags.has(Flags::WAIT);
         let notes = NOTES.iter().zip(1..).filter(|((flag, _), _)| s.flags.has(*flag));
         let mut notes: Vec<_> = notes
@@ -200,6 +261,12 @@ impl<W: Write> Packets<'_, W> {
                 ..DebugAnnotation::default()
             });
         }
+        let (details, definitions) = (&t.details, &self.r.definitions);
+        for (name, value) in detail.into_iter().flat_map(|d| details.of(d, definitions)) {
+            let note = annotation(self.note_name(name), &value, definitions);
+            notes.push(note);
+        }
+        let own = native.then(|| self.category(s.method));
         let located = detailed && self.r.methods.get(s.method).is_some_and(|m| !m.file.is_empty());
         let (category, kind) = match s.flags {
             f if f.has(Flags::INSTANT) => (MOMENT, INSTANT),
@@ -208,7 +275,7 @@ impl<W: Write> Packets<'_, W> {
             _ => (CALL, SLICE_BEGIN),
         };
         TrackEvent {
-            category_iids: vec![category],
+            category_iids: vec![own.unwrap_or(category)],
             debug_annotations: notes,
             r#type: Some(kind),
             name_iid: Some(name),
@@ -223,10 +290,9 @@ impl<W: Write> Packets<'_, W> {
         let next = self.named.len() as u64 + 1;
         let iid = *self.named.entry(id).or_insert(next);
         if iid == next {
-            let mut data = InternedData {
-                event_names: vec![interned(iid, &self.r.methods.full(id))],
-                ..InternedData::default()
-            };
+            let name = interned(iid, &self.r.methods.full(id));
+            let data = self.new.get_or_insert_default();
+            data.event_names.push(name);
             if let Some(m) = self.r.methods.get(id).filter(|m| !m.file.is_empty()) {
                 data.source_locations.push(SourceLocation {
                     iid: Some(iid),
@@ -235,7 +301,25 @@ impl<W: Write> Packets<'_, W> {
                     line_number: (m.line > 0).then_some(u32::from(m.line)),
                 });
             }
-            self.new = Some(data);
+        }
+        iid
+    }
+
+    /// The number of a native event's category.
+    fn category(&mut self, id: MethodId) -> u64 {
+        let name = self.r.methods.get(id).map(|m| &*m.class).filter(|c| !c.is_empty()).unwrap_or("(none)");
+        let (iid, new) = number(&mut self.categories, FIRST_CATEGORY, name);
+        if new {
+            self.new.get_or_insert_default().event_categories.push(interned(iid, name));
+        }
+        iid
+    }
+
+    /// The number of a field's name.
+    fn note_name(&mut self, name: &str) -> u64 {
+        let (iid, new) = number(&mut self.notes, FIRST_NOTE, name);
+        if new {
+            self.new.get_or_insert_default().debug_annotation_names.push(interned(iid, name));
         }
         iid
     }

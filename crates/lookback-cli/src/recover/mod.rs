@@ -185,6 +185,7 @@ impl Region {
             host: host(),
             tick: header.tick,
             tick_late: header.tick_late,
+            ring_file: None,
             trigger: Trigger::Recovered { at: death },
             losses,
         }
