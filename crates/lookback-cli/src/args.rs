@@ -5,6 +5,8 @@
 
 use crate::settings::Given;
 use clap::{Args, Parser, Subcommand, ValueHint};
+use lookback_format::ring_file::Level;
+use lookback_options::parse_bytes;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +37,8 @@ Examples:
   lookback status 4711                  how far back it reaches, what was lost
   lookback dump 4711 -o now.lkb         write what it remembers, now
   lookback report now.lkb               read it as text and as a page
-  lookback recover /run/user/1000/lookback/4711.region    after a crash or kill -9",
+  lookback recover /run/user/1000/lookback/4711.region    after a crash or kill -9
+  lookback record -- ./shop             a program without a JVM that uses the API",
     after_help = after_help!(),
     max_term_width = 110,
     arg_required_else_help = true,
@@ -125,6 +128,42 @@ Examples:
         )
     )]
     Recover(RecoverArgs),
+    /// Make a ring file ready, and run a program that records into it
+    #[command(
+        before_help = "\
+Examples:
+  lookback record -- ./shop --port 8080             in shared memory, 64 MB
+  lookback record --ring shop.ring --size 16m --level net=debug -- ./shop
+  lookback record --ring shop.ring --level trace    change the levels while programs run
+  lookback record --ring shop.ring --follow         print events as they come, until Ctrl-C
+  lookback record --ring shop.ring --follow --json | jq .name",
+        after_help = after_help!(
+            "For programs without a JVM that use Lookback's API (Rust, C, C++). They find the ring file in the variable LOOKBACK_RING. Any number of programs may share one. With a program, the exit code is the program's; 128 and the signal if it was killed."
+        )
+    )]
+    Record(RecordArgs),
+    /// Make an incident of what a ring file holds; programs go on recording
+    #[command(
+        before_help = "\
+Examples:
+  lookback snapshot shop.ring
+  lookback snapshot /dev/shm/lookback-1000/shop.ring -o now.lkb",
+        after_help = after_help!(
+            "It also reads what killed programs left, and files that are damaged or cut: what is wrong is named, and the rest is kept."
+        )
+    )]
+    Snapshot(SnapshotArgs),
+    /// Change the memory of a ring file while programs record into it
+    #[command(
+        before_help = "\
+Examples:
+  lookback resize shop.ring 16m         give memory back
+  lookback resize shop.ring 256m        up to what was reserved at the creation (record --reserve)",
+        after_help = after_help!(
+            "Shrinking gives up what is in the blocks given back, which can be some of the newest: take a snapshot before."
+        )
+    )]
+    Resize(ResizeArgs),
     /// Report an incident in words, and as a page for a browser
     #[command(
         before_help = "\
@@ -132,6 +171,7 @@ Examples:
   lookback report incident.lkb
   lookback report incident.lkb -o /tmp/page.html --open
   lookback report incident.lkb --text-only | less
+  lookback report shop.ring             what a ring file holds now
   lookback report incident.lkb -o - > page.html",
         after_help = after_help!(
             "The page is one file that needs no network. It holds names and times only, as the incident does."
@@ -145,6 +185,7 @@ Examples:
   lookback convert incident.lkb -o incident.pftrace     for ui.perfetto.dev
   lookback convert incident.lkb -o incident.json        Chrome's trace events, read by many viewers
   lookback convert incident.lkb -o incident.collapsed   for flame graph tools
+  lookback convert shop.ring -o shop.pftrace            what a ring file holds now
   lookback convert incident.lkb --format collapsed -o - | flamegraph.pl > flame.svg",
         after_help = after_help!()
     )]
@@ -268,13 +309,79 @@ pub(crate) struct RecoverArgs {
     pub(crate) force: bool,
 }
 
+/// Of `record`.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// A program that records, and its arguments
+    #[arg(trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<OsString>,
+    /// The ring file; made if it is not there [default: in shared memory, named for the program:
+    /// /dev/shm/lookback-UID/PROGRAM.ring]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) ring: Option<PathBuf>,
+    /// Memory of a new ring: it decides how far back it reaches [default: 64m]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) size: Option<u64>,
+    /// How large `lookback resize` may make it: addresses, no memory [default: four times its size]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) reserve: Option<u64>,
+    /// Size of a new ring's larger events; larger than a block is dropped [default: 1000]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) largest_event: Option<u64>,
+    /// Who may use a new ring, as for chmod [default: 0600]
+    #[arg(long, value_name = "MODE", value_parser = crate::verbs::record::mode)]
+    pub(crate) mode: Option<u32>,
+    /// What a new ring's recordings are called
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) name: Option<String>,
+    /// What is recorded: off, error, warn, info, debug or trace, of one category or of all; may repeat, and takes
+    /// effect at once in all programs [default of a new ring: info]
+    #[arg(short, long, value_name = "[CATEGORY=]LEVEL", value_parser = crate::verbs::record::level)]
+    pub(crate) level: Vec<(Option<String>, Option<Level>)>,
+    /// Print events as they come, until Ctrl-C or the program's end
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Follow from the oldest event that is there
+    #[arg(long, requires = "follow")]
+    pub(crate) all: bool,
+    /// Follow with a JSON object a line
+    #[arg(long, requires = "follow")]
+    pub(crate) json: bool,
+}
+
+/// Of `snapshot`.
+#[derive(Debug, Args)]
+pub(crate) struct SnapshotArgs {
+    /// The ring file
+    #[arg(value_name = "RING", value_hint = ValueHint::FilePath)]
+    pub(crate) ring: PathBuf,
+    /// Where to write [default: named as the ring file, with the ending .lkb, in the current directory]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the output if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Of `resize`.
+#[derive(Debug, Args)]
+pub(crate) struct ResizeArgs {
+    /// The ring file
+    #[arg(value_name = "RING", value_hint = ValueHint::FilePath)]
+    pub(crate) ring: PathBuf,
+    /// The memory that the ring is to have, such as 16m
+    #[arg(value_name = "SIZE", value_parser = parse_bytes)]
+    pub(crate) size: u64,
+}
+
 /// Of `report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The incident
+    /// The incident, or a ring file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Where the page goes [default: beside the incident, with the ending .html]
+    /// Where the page goes [default: beside the incident, with the ending .html; of a ring file in the
+    /// current directory]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Write no page
@@ -297,7 +404,7 @@ pub(crate) struct ReportArgs {
 /// Of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The incident
+    /// The incident, or a ring file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     /// Where to write; its ending says in which format
@@ -347,7 +454,7 @@ impl Format {
 /// Of `info`.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// The incident
+    /// The incident, or a ring file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     /// Print JSON

@@ -4,9 +4,10 @@
 //! `docs/TROUBLESHOOTING.md` can use the literal messages as headings and a test can hold the two
 //! together. Nothing here prints or exits; only `main` does.
 
+use lookback_options::format_bytes;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Result of a verb.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -94,11 +95,39 @@ pub(crate) enum Error {
     StillRuns { file: PathBuf, pid: u32 },
     /// There is no record in it.
     NothingRecorded { file: PathBuf },
+    /// There is no event in a ring file.
+    NoEvents { file: PathBuf, damages: Vec<String> },
+    /// The file system has no room for a ring.
+    NoRoom { file: PathBuf, bytes: u64 },
+    /// The ring in a ring file is unusable, or none can be made of the size asked for.
+    Ring { file: PathBuf, why: String },
+    /// A ring file is of an earlier boot.
+    OtherBoot { file: PathBuf },
+    /// A ring file is to become larger than it can.
+    TooLarge { file: PathBuf, size: u64, most: u64 },
+    /// A ring file is to become smaller than it can.
+    TooSmall { file: PathBuf, size: u64, least: u64 },
     /// No browser could be started.
     Open { file: PathBuf, why: String },
 }
 
 impl Error {
+    /// What a recorder could not do with a ring file.
+    pub(crate) fn of_recorder(path: &Path, error: lookback_recorder::Error) -> Error {
+        use lookback_recorder::Error as Failed;
+        let file = path.to_owned();
+        match error {
+            Failed::Exists { .. } => Error::Exists { file },
+            Failed::Io { what: "open" | "read" | "map", source, .. } => Error::Read { file, error: source },
+            Failed::Io { source, .. } => Error::Write { file, error: source },
+            Failed::NoSpace { bytes, .. } => Error::NoRoom { file, bytes },
+            Failed::Format { source, .. } => Error::Format { file, error: source },
+            Failed::Ring { source, .. } => Error::Ring { file, why: source.to_string() },
+            Failed::OtherBoot { .. } => Error::OtherBoot { file },
+            other => Error::Ring { file, why: other.to_string() },
+        }
+    }
+
     /// The exit code that stands for this error.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
@@ -107,6 +136,9 @@ impl Error {
             | Error::OptionsFile { .. }
             | Error::TooManyOptions { .. }
             | Error::UnknownFormat { .. }
+            | Error::TooLarge { .. }
+            | Error::TooSmall { .. }
+            | Error::NoEvents { .. }
             | Error::NothingRecorded { .. } => USAGE,
             _ => FAILED,
         }
@@ -194,6 +226,28 @@ impl fmt::Display for Error {
                 write!(f, "{} is in use by process {pid}, which still runs", file.display())
             }
             Error::NothingRecorded { file } => write!(f, "{} holds no record of a method", file.display()),
+            Error::NoEvents { file, .. } => write!(f, "{} holds no event", file.display()),
+            Error::NoRoom { file, bytes } => {
+                write!(f, "there is no room for {} at {}", crate::output::bytes(*bytes), file.display())
+            }
+            Error::Ring { file, why } => write!(f, "cannot use the ring of {}: {why}", file.display()),
+            Error::OtherBoot { file } => {
+                write!(f, "{} was made before this machine was started last", file.display())
+            }
+            Error::TooLarge { file, size, most } => write!(
+                f,
+                "{} cannot become {}: room for {} was reserved when it was made",
+                file.display(),
+                crate::output::bytes(*size),
+                crate::output::bytes(*most)
+            ),
+            Error::TooSmall { file, size, least } => write!(
+                f,
+                "{} cannot become {}: its blocks take at least {}",
+                file.display(),
+                crate::output::bytes(*size),
+                crate::output::bytes(*least)
+            ),
             Error::Open { file, why } => write!(f, "cannot open {} in a browser: {why}", file.display()),
         }
     }
@@ -283,11 +337,13 @@ impl Error {
             Error::Write { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => {
                 "give another place with -o".into()
             }
-            Error::Format { error: lookback_format::Error::Foreign { found, .. }, .. } => {
+            Error::Format { error: lookback_format::Error::Foreign { found, expected }, .. } => {
                 if found.len() >= 4 && lookback_format::region::MAGIC.starts_with(found) {
                     "it is a region file: `lookback recover` makes an incident of it".into()
                 } else if found.starts_with(b"PK") {
                     "it looks like an incident: `lookback report` reads it".into()
+                } else if expected.contains("ring file") {
+                    "a ring file comes from `lookback record`, or from a program that records".into()
                 } else {
                     "an incident (.lkb) comes from `lookback dump`, `lookback recover` or a rule".into()
                 }
@@ -303,6 +359,24 @@ impl Error {
             }
             Error::NothingRecorded { .. } => {
                 "was tracing on, and do the patterns match? `lookback info` shows what is in it".into()
+            }
+            Error::NoEvents { damages, file } if damages.is_empty() => format!(
+                "has a program recorded into it, and do its levels let anything pass? `lookback record --ring {} --level trace` lets everything pass",
+                file.display()
+            ),
+            Error::NoEvents { damages, .. } => format!("it is damaged: {}", damages.join("; ")),
+            Error::NoRoom { .. } => "choose a smaller --size, or another place with --ring".into(),
+            Error::Ring { .. } => "`lookback snapshot` reads what is left of it; make another with `lookback record`".into(),
+            Error::OtherBoot { file } => format!(
+                "its programs are gone: `lookback snapshot {}` keeps what it holds; then remove it",
+                file.display()
+            ),
+            Error::TooLarge { most, .. } => format!(
+                "give {} or less, or make another with `lookback record --reserve`",
+                format_bytes(most >> 10 << 10)
+            ),
+            Error::TooSmall { least, .. } => {
+                format!("give {} or more", format_bytes(least.div_ceil(1 << 10) << 10))
             }
             Error::Open { file, .. } => format!("open {} yourself", file.display()),
             _ => String::new(),

@@ -9,10 +9,12 @@ mod attach;
 mod control;
 mod error;
 mod incident;
+mod interrupt;
 mod output;
 mod process;
 mod progress;
 mod recover;
+mod ring_file;
 mod run;
 mod runtime;
 mod settings;
@@ -36,9 +38,9 @@ fn main() -> ExitCode {
     let mut out = anstream::stdout().lock();
     let mut notes = anstream::stderr();
     let result = dispatch(&cli, &mut Streams { out: &mut out, notes: &mut notes })
-        .and_then(|()| out.flush().map_err(Error::Stdout));
+        .and_then(|code| out.flush().map(|()| code).map_err(Error::Stdout));
     match result {
-        Ok(()) => ExitCode::from(OK),
+        Ok(code) => ExitCode::from(code),
         Err(Error::Stdout(e)) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(OK),
         Err(error) => {
             // If standard error is closed there is nobody to tell; the exit code still does.
@@ -58,8 +60,10 @@ fn report(error: &Error, notes: &mut impl Write) -> io::Result<()> {
     writeln!(notes, "  try: {}", control::printable(&hint))
 }
 
-fn dispatch(cli: &Cli, streams: &mut Streams<'_>) -> Result<()> {
-    match &cli.verb {
+/// Runs the verb, and gives the exit code of one that went well: that of the program that it ran, if any.
+fn dispatch(cli: &Cli, streams: &mut Streams<'_>) -> Result<u8> {
+    let done = match &cli.verb {
+        Some(Verb::Record(args)) => return verbs::record::run(args, streams),
         None => verbs::config::run(&settings(&Given::default())?, streams),
         Some(Verb::Run(args)) => verbs::run::run(args, &settings(&args.options)?, streams),
         Some(Verb::Attach(args)) => verbs::attach::run(args, &settings(&args.options)?, streams),
@@ -69,6 +73,8 @@ fn dispatch(cli: &Cli, streams: &mut Streams<'_>) -> Result<()> {
         Some(Verb::Start(args)) => verbs::control::switch(&args.target, &Request::Start, streams),
         Some(Verb::Ls(args)) => verbs::ls::run(args, streams),
         Some(Verb::Recover(args)) => verbs::recover::run(args, streams),
+        Some(Verb::Snapshot(args)) => verbs::snapshot::run(args, streams),
+        Some(Verb::Resize(args)) => verbs::resize::run(args, streams),
         Some(Verb::Report(args)) => verbs::report::run(args, streams),
         Some(Verb::Convert(args)) => verbs::convert::run(args, streams),
         Some(Verb::Info(args)) => verbs::info::run(args, streams),
@@ -78,7 +84,8 @@ fn dispatch(cli: &Cli, streams: &mut Streams<'_>) -> Result<()> {
             clap_complete::generate(args.shell, &mut Cli::command(), "lookback", &mut script);
             streams.out.write_all(&script).map_err(Error::Stdout)
         }
-    }
+    };
+    done.map(|()| OK)
 }
 
 fn settings(given: &Given) -> Result<Settings> {

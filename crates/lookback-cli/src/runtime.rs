@@ -72,6 +72,14 @@ impl RuntimeDir {
         regions
     }
 
+    /// The ring files here: `NAME.ring`.
+    pub(crate) fn rings(&self) -> Vec<PathBuf> {
+        let mut names = self.names();
+        names.retain(|name| name.ends_with(".ring") && self.by_descriptor().join(name).is_file());
+        names.sort();
+        names.into_iter().map(|name| self.path.join(name)).collect()
+    }
+
     /// The processes that have a socket here, ascending.
     pub(crate) fn sockets(&self) -> Vec<u32> {
         let names = self.names();

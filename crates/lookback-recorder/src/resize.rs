@@ -100,6 +100,12 @@ impl Recorder {
         Ok(self.bytes())
     }
 
+    /// The sizes of the ring, all that is reserved counted.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.shared().ring.geometry()
+    }
+
     /// The memory of the ring, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -1,4 +1,5 @@
-//! Real programs on real JVMs: recorded by the agent, read back by the command, compared with what is known.
+//! Real programs, most of them on real JVMs: recorded by the agent or by themselves into a ring file, read back
+//! by the command, compared with what is known.
 //!
 //! The constraint that shaped it: whatever the agent does, the program must not notice, so nearly every test
 //! runs a program twice, with and without it, and compares. Everything a test needs is in a directory of its
@@ -15,5 +16,6 @@ mod detector;
 mod exits;
 mod hostile;
 mod killed;
+mod ring_files;
 mod support;
 mod unchanged;

@@ -120,7 +120,7 @@ fn claimed_length(head: &[u8]) -> Option<u64> {
 }
 
 /// Reads into `out`, and leaves pages alone whose bytes are zeros already: a region is mostly holes.
-fn read_sparse(file: &mut File, out: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_sparse(file: &mut File, out: &mut [u8]) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 20];
     for part in out.chunks_mut(buffer.len()) {
         let piece = &mut buffer[..part.len()];

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
+pub(crate) use memory::read_sparse;
 use memory::{RegionMemory, Source};
 pub(crate) use threads::FoundThread;
 
@@ -274,7 +275,8 @@ fn salvage(
     result.map(|()| end)
 }
 
-fn host() -> String {
+/// What this machine is called.
+pub(crate) fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::table;
 use lookback_format::Nanos;
 use lookback_format::event::Event;
-use lookback_format::incident::{Damage, Manifest, Trigger};
+use lookback_format::incident::{Category, Damage, Manifest, Trigger};
 use lookback_format::slot::{Record, Records};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -22,6 +22,9 @@ struct Info {
     parts: Vec<(String, u64)>,
     records: u64,
     chunks: u64,
+    /// Events that native programs recorded.
+    events: u64,
+    processes: usize,
     threads: usize,
     classes: usize,
     methods: usize,
@@ -42,20 +45,33 @@ pub(crate) fn run(args: &InfoArgs, streams: &mut Streams<'_>) -> Result<()> {
 fn read(args: &InfoArgs) -> Result<Info> {
     let mut reader = crate::incident::open(&args.file)?;
     let _spinner = Progress::spinner("reading the incident");
-    let (mut records, mut chunks, mut threads) = (0_u64, 0_u64, BTreeSet::new());
+    let (mut records, mut chunks, mut events, mut threads) = (0_u64, 0_u64, 0_u64, BTreeSet::new());
     let mut span: Option<(Nanos, Nanos)> = None;
-    let mut damages = reader.events(&mut |event| {
-        if let Event::Chunk(c) = event {
+    let mut reach = |first: Nanos, last: Nanos| {
+        let (oldest, newest) = span.unwrap_or((first, last));
+        span = Some((oldest.min(first), newest.max(last)));
+    };
+    let mut damages = reader.events(&mut |event| match event {
+        Event::Chunk(c) => {
             let called = |r: &Record| matches!(r, Record::Entry(_) | Record::Exit(_));
             records += Records::new(&c.slots).filter(called).count() as u64;
             chunks += 1;
             threads.insert(c.thread);
-            let (oldest, newest) = span.unwrap_or((c.first, c.last));
-            span = Some((oldest.min(c.first), newest.max(c.last)));
+            reach(c.first, c.last);
         }
+        Event::Native(n) => {
+            events += 1;
+            threads.insert(n.thread);
+            reach(n.time, n.time);
+        }
+        _ => {}
     });
     let (classes, more) = reader.symbols();
     damages.extend(more);
+    let (definitions, more) = reader.definitions();
+    damages.extend(more);
+    let of = threads.iter().filter_map(|&t| definitions.thread(t)).map(|t| t.process);
+    let processes: BTreeSet<_> = of.collect();
     let mut damages: Vec<String> = damages.iter().map(in_words).collect();
     if let Err(e) = reader.threads() {
         damages.push(format!("threads.json: {e}"));
@@ -66,6 +82,8 @@ fn read(args: &InfoArgs) -> Result<Info> {
         manifest: reader.manifest,
         records,
         chunks,
+        events,
+        processes: processes.len(),
         threads: threads.len(),
         classes: classes.len(),
         methods: classes.iter().map(|c| c.methods.len()).sum(),
@@ -96,7 +114,46 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
     let lines = |lines: Vec<String>| if lines.is_empty() { "none".to_owned() } else { lines.join("\n") };
     let parts = info.parts.iter().map(|(name, n)| format!("{}  {}", printable(name), bytes(*n)));
     let losses = m.losses.iter().map(|(cause, n)| format!("{} {}", count(*n), printable(cause)));
-    vec![
+    let ends = [
+        ("Losses", lines(losses.collect())),
+        ("Parts", lines(parts.collect())),
+        ("Damage", lines(info.damages.iter().map(|d| printable(d)).collect())),
+    ];
+    if let Some(ring_file) = &m.ring_file {
+        let level = |c: &Category| format!("{} {}", named(&c.name), printable(&c.level));
+        let facts = [
+            ("Program", format!("{} (on {})", named(&m.program), named(&m.host))),
+            ("Written by", format!("Lookback {}, format {}", named(&m.lookback), m.version)),
+            (
+                "Why",
+                if matches!(m.trigger, Trigger::Recovered { .. }) {
+                    "read after the end of its programs".into()
+                } else {
+                    trigger
+                },
+            ),
+            ("When", utc(m, m.trigger.at())),
+            (
+                "Events",
+                format!(
+                    "{} over {}, of {} threads in {} processes",
+                    count(info.events),
+                    nanos(info.newest.since(info.oldest)),
+                    info.threads,
+                    info.processes
+                ),
+            ),
+            (
+                "Complete",
+                ring_file.complete_from.map_or("all of it".into(), |from| {
+                    format!("for the last {}", nanos(info.newest.since(from)))
+                }),
+            ),
+            ("Categories", lines(ring_file.categories.iter().skip(1).map(level).collect())),
+        ];
+        return facts.into_iter().chain(ends).collect();
+    }
+    let facts = [
         ("Program", format!("{} (process {} on {})", named(&m.program), m.pid, named(&m.host))),
         ("VM", named(&m.jvm)),
         ("Written by", format!("Lookback {}, format {}", named(&m.lookback), m.version)),
@@ -117,10 +174,8 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
             "Names",
             format!("{} methods of {} classes", count(info.methods as u64), count(info.classes as u64)),
         ),
-        ("Losses", lines(losses.collect())),
-        ("Parts", lines(parts.collect())),
-        ("Damage", lines(info.damages.iter().map(|d| printable(d)).collect())),
-    ]
+    ];
+    facts.into_iter().chain(ends).collect()
 }
 
 /// A moment of the recording on the wall clock: `2026-01-31 12:00:00.000 UTC`.

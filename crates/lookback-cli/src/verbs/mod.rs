@@ -9,9 +9,12 @@ pub(crate) mod control;
 pub(crate) mod convert;
 pub(crate) mod info;
 pub(crate) mod ls;
+pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod report;
+pub(crate) mod resize;
 pub(crate) mod run;
+pub(crate) mod snapshot;
 
 use crate::error::Error;
 use std::io::Write;

@@ -53,6 +53,9 @@ fn page_file(args: &ReportArgs) -> Result<Option<PathBuf>> {
         output::check(path, args.force)?;
         return Ok(Some(path.clone()));
     }
+    if crate::ring_file::is_ring_file(&args.file) {
+        return Ok(Some(super::snapshot::beside_us(&args.file, "html")));
+    }
     let page = args.file.with_extension("html");
     if page == args.file {
         return Err(Error::Usage {

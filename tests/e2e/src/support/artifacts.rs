@@ -135,6 +135,17 @@ pub(crate) fn lookback() -> &'static Path {
     &built().lookback
 }
 
+/// The program that records into a ring file: an example of the recorder.
+pub(crate) fn shop() -> &'static Path {
+    static SHOP: OnceLock<PathBuf> = OnceLock::new();
+    SHOP.get_or_init(|| {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--quiet", "--release", "-p", "lookback-recorder", "--example", "shop"]);
+        succeed(cargo.arg("--target-dir").arg(target()).current_dir(root()));
+        target().join("release/examples/shop")
+    })
+}
+
 /// The class path of the workloads.
 pub(crate) fn workloads() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
