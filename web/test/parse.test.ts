@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { embeddedData, inflateBase64, jsonOfFile } from "../src/data/inflate.ts";
 import { checkReport, parseReport, ReportError } from "../src/data/parse.ts";
+import { buildTrack } from "../src/model/track.ts";
 import { encode, fill, incident } from "./fixture.ts";
 import { NESTED, report, thread } from "./support.ts";
 
@@ -24,6 +25,17 @@ test("base64 of raw deflate comes back as the text that went in", async () => {
 test("text beyond ASCII survives the way through the page", async () => {
   const packed = deflateRawSync(Buffer.from("{\"näme\":\"度 ✓\"}", "utf8")).toString("base64");
   assert.equal(await inflateBase64(`\n ${packed} \n`), "{\"näme\":\"度 ✓\"}");
+});
+
+test("field values of native programs are found by number, and a number without a text is refused", () => {
+  const made = report([NESTED]);
+  const count = made.threads[0].start.length;
+  const numbers = Array.from({ length: count }, (_, i) => (i === 0 ? 1 : 0));
+  const native = { ...made, values: ["bytes=7"], threads: [{ ...made.threads[0], values: numbers }] };
+  assert.equal(buildTrack(checkReport(native).threads[0], 0).values?.[0], 1);
+  assert.equal(buildTrack(made.threads[0], 0).values, null);
+  refused({ ...native, values: [] }, /values/);
+  refused({ ...native, values: [7] }, /values/);
 });
 
 test("an unfilled template has no data", () => {

@@ -4,6 +4,7 @@
 //! slices are columns of integers, starts are steps, methods are numbered by use, and the text is written as
 //! it goes. No number exceeds 2^53: beyond it the page's language has no exact integers.
 
+use crate::details::{NO_DETAIL, value_words};
 use crate::methods::EVENT_TYPES;
 use crate::trim::Trim;
 use crate::verdict::Verdict;
@@ -24,7 +25,14 @@ const MOST: u64 = (1 << 53) - 1;
 /// The page's data, with at most about `most` slices: the longest, first of all those near the slow call.
 #[must_use]
 pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
-    let mut w = Page { r, trim: Trim::new(r, most), methods: Vec::new(), numbers: HashMap::new() };
+    let mut w = Page {
+        r,
+        trim: Trim::new(r, most),
+        methods: Vec::new(),
+        numbers: HashMap::new(),
+        values: Vec::new(),
+        known: HashMap::new(),
+    };
     let shown = |t: &ThreadTrack| !t.slices.is_empty() || !t.gaps.is_empty();
     let tracks: Vec<usize> = r.by_process().into_iter().filter(|&t| shown(&r.threads[t])).collect();
     let mut threads = String::from("[");
@@ -49,7 +57,7 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
         .trim
         .hidden(r)
         .map_or(Value::Null, |(calls, reason)| json!({"slices": calls.min(MOST), "reason": reason}));
-    let head = json!({
+    let mut head = json!({
         "schema": 1,
         "title": verdict.title,
         "created": iso(r.unix_nanos(m.trigger.at())),
@@ -67,6 +75,9 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
         "losses": losses,
         "hidden": hidden,
     });
+    if !w.values.is_empty() {
+        head["values"] = w.values.into();
+    }
     let mut out = head.to_string();
     // The columns are written as text and put in last: as values they would take 30 times the memory.
     out.pop();
@@ -89,6 +100,9 @@ struct Page<'a> {
     trim: Trim,
     methods: Vec<MethodId>,
     numbers: HashMap<MethodId, usize>,
+    /// Field values as text, each once.
+    values: Vec<String>,
+    known: HashMap<String, u64>,
 }
 
 impl Page<'_> {
@@ -106,6 +120,26 @@ impl Page<'_> {
             self.methods.push(id);
             self.methods.len() - 1
         })
+    }
+
+    /// The number of a slice's values, from 1; 0 when it has none.
+    fn values_of(&mut self, t: &ThreadTrack, slice: SliceIndex) -> u64 {
+        let mut text = String::new();
+        let detail = t.slices.detail.get(slice.at()).copied().unwrap_or(NO_DETAIL);
+        for (name, value) in t.details.of(detail, &self.r.definitions) {
+            let space = if text.is_empty() { "" } else { " " };
+            // Writing into a string cannot fail.
+            let _ = write!(text, "{space}{name}={}", value_words(&value, &self.r.definitions));
+        }
+        if text.is_empty() {
+            return 0;
+        }
+        let next = self.values.len() as u64 + 1;
+        let number = *self.known.entry(text.clone()).or_insert(next);
+        if number == next {
+            self.values.push(text);
+        }
+        number
     }
 
     fn method_table(&self) -> Vec<Value> {
@@ -144,6 +178,9 @@ impl Page<'_> {
         column(out, "depth", &kept, |i| u64::from(s.depth[i.at()]));
         column(out, "flags", &kept, |i| u64::from(s.flags[i.at()].0));
         column(out, "err", &kept, |i| u64::from(s.error[i.at()]));
+        if t.is_native() {
+            column(out, "values", &kept, |i| self.values_of(t, i));
+        }
         out.push('}');
     }
 

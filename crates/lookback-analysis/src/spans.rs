@@ -342,6 +342,44 @@ mod tests {
         assert!(lines.len() <= 64 && s.folded_below.0 > 1);
     }
 
+    /// Whatever the events, slices nest, stand in call order, and every begin, end and instant is accounted for.
+    #[test]
+    fn any_events_make_slices_that_nest() {
+        let mut seed = 1_u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        for round in 0..2_000 {
+            let most = if round % 2 == 0 { 1_000 } else { 64 };
+            let words: Vec<String> = (0..random(400))
+                .map(|_| format!("{}{}", ["b", "b", "e", "e", "i"][random(5) as usize], random(5)))
+                .collect();
+            let text = if words.is_empty() { "i1".to_owned() } else { words.join(" ") };
+            let made = spans(&events(&text), Vec::new(), Nanos(0), most);
+            let s = &made.slices;
+            for i in s.indices() {
+                let it = s.get(i);
+                assert!(it.start <= it.end, "{text}");
+                assert!(i.0 == 0 || s.start[i.at() - 1] <= it.start, "{text}");
+                match it.parent.some() {
+                    Some(p) => {
+                        let around = s.get(p);
+                        assert!(p < i && around.depth + 1 == it.depth, "{text}");
+                        assert!(around.start <= it.start && it.end <= around.end, "{text}");
+                    }
+                    None => assert_eq!(it.depth, 0, "{text}"),
+                }
+            }
+            let cut = s.flags.iter().filter(|f| f.has(Flags::CUT_START)).count();
+            let begun = text.split(' ').filter(|w| !w.starts_with('e')).count();
+            // Of those that are folded it is not told which were cut.
+            if made.folded == 0 {
+                assert_eq!(s.len(), begun + cut, "{text}");
+            }
+        }
+    }
+
     #[test]
     fn nothing_is_a_thread_without_slices() {
         assert!(spans(&[], Vec::new(), Nanos(9), 10).slices.is_empty());

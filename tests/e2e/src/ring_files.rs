@@ -90,11 +90,12 @@ fn a_program_is_recorded_from_its_start_to_its_end() {
             let names: Vec<_> = inside.iter().map(|s| r.methods.full(s.method)).collect();
             let order = number.is_multiple_of(100);
             assert_eq!(names, if order { vec!["db.query", "web.order"] } else { vec!["db.query"] });
-            assert_eq!(order, inside.last().is_some_and(|s| s.flags == Flags::INSTANT));
+            assert_eq!(order, inside.last().is_some_and(|s| s.flags.has(Flags::INSTANT)));
         }
     }
     let page = page_json(&r, &Verdict::of(&r), DEFAULT_SLICES);
     assert!(page.contains(r#"["web","request",null,0]"#) && page.contains("worker-1"));
+    assert!(page.contains("number=100 path=/order") && page.contains("number=100 total=12.5 paid=true"));
 }
 
 #[test]

@@ -54,7 +54,9 @@ export function checkReport(value: unknown): ReportData {
   });
 
   const threads = array(report["threads"], "threads");
-  threads.forEach((t, i) => checkThread(object(t, `threads[${i}]`), i, methods.length));
+  const values = report["values"] === undefined ? [] : array(report["values"], "values");
+  values.forEach((v, i) => string(v, `values[${i}]`));
+  threads.forEach((t, i) => checkThread(object(t, `threads[${i}]`), i, methods.length, values.length));
 
   array(report["pauses"], "pauses").forEach((p, i) => {
     const pause = array(p, `pauses[${i}]`);
@@ -91,7 +93,7 @@ export function checkReport(value: unknown): ReportData {
   return report as unknown as ReportData;
 }
 
-function checkThread(thread: Json, at: number, methods: number): void {
+function checkThread(thread: Json, at: number, methods: number, values: number): void {
   const what = `threads[${at}]`;
   string(thread["name"], `${what} name`);
   string(thread["id"], `${what} id`);
@@ -101,13 +103,14 @@ function checkThread(thread: Json, at: number, methods: number): void {
   // Only the first start is a place in time; the others are steps forward.
   integers(starts, `${what} start`, -MAX_NANOS, MAX_NANOS);
   for (let i = 1; i < count; i++) if ((starts[i] as number) < 0) fail(`${what} start`, `goes back in time at slice ${i}`);
-  const columns: readonly [string, number][] = [
+  const columns: [string, number][] = [
     ["dur", MAX_NANOS],
     ["method", methods - 1],
     ["depth", MAX_DEPTH],
     ["flags", 255],
     ["err", MAX_NANOS],
   ];
+  if (thread["values"] !== undefined) columns.push(["values", values]);
   for (const [name, max] of columns) {
     const column = array(thread[name], `${what} ${name}`);
     if (column.length !== count) fail(`${what} ${name}`, `has ${column.length} values for ${count} slices`);

@@ -51,6 +51,8 @@ export interface ReportData {
   readonly pauses: readonly PauseData[];
   readonly chain: readonly ChainData[];
   readonly losses: Readonly<Record<string, number>>;
+  /** Field values as text, which `ThreadData.values` refers to. */
+  readonly values?: readonly string[];
   readonly hidden: { readonly slices: number; readonly reason: string } | null;
 }
 
@@ -85,6 +87,8 @@ export interface ThreadData {
   readonly flags: readonly number[];
   /** Timing error of start and end, nanoseconds. */
   readonly err: readonly number[];
+  /** Of native programs: index into `ReportData.values` plus 1, or 0 for a slice without values. */
+  readonly values?: readonly number[];
   readonly gaps: readonly GapData[];
 }
 

@@ -108,7 +108,8 @@ const PLATFORM = /^(java|javax|jdk|sun|com\.sun)(\.|$)/;
 
 /** Fill of a method's calls: hue by package, a shade by class; the platform's own code is nearly grey. */
 export function methodColour(name: MethodName, theme: ThemeName): number {
-  const h = hash(name.pack);
+  // A class without a package, and a category of a native program, has a colour of its own.
+  const h = hash(name.pack === "" ? name.className : name.pack);
   // Steps of 20 degrees, not 360 hues: two packages then differ visibly or not at all, and the second chroma keeps
   // many of the equal ones apart.
   const hue = (h % 18) * 20;

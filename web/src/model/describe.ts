@@ -82,7 +82,9 @@ export function reportText(report: ReportData): string {
       `When:    ${utcDate(base, trigger.at)} ${wallClock(base, trigger.at)} UTC`,
     );
   }
-  lines.push("", `Program: ${report.program}`, `JVM:     ${report.jvm}`, `Machine: ${report.host}`);
+  lines.push("", `Program: ${report.program}`);
+  if (report.jvm !== "") lines.push(`JVM:     ${report.jvm}`);
+  lines.push(`Machine: ${report.host}`);
   if (report.chain.length > 0) {
     lines.push("", "The slow call, from the outside in (total / own):");
     for (const link of report.chain) {

@@ -24,8 +24,8 @@ export function methodNames(methods: readonly MethodData[]): MethodName[] {
   return methods.map(([className, name, file, line]) => {
     const dot = className.lastIndexOf(".");
     return {
-      full: `${className}.${name}`,
-      short: `${className.slice(dot + 1)}.${name}`,
+      full: className === "" ? name : `${className}.${name}`,
+      short: className === "" ? name : `${className.slice(dot + 1)}.${name}`,
       name,
       pack: dot < 0 ? "" : className.slice(0, dot),
       className,

@@ -40,8 +40,10 @@ export function buildModel(report: ReportData): Model {
   const margin = Math.max((to - from) * 0.01, 100);
   const first = report.trigger?.thread ?? -1;
   const rank = (t: Track): number => (t.index === first ? 0 : t.kind === "java" ? 1 : 2);
+  // Threads of native programs stay as they were written: those of one process together.
+  const grouped = (a: Track, b: Track): number => (a.values !== null && b.values !== null ? a.index - b.index : 0);
   const order = [...tracks]
-    .sort((a, b) => rank(a) - rank(b) || b.busy - a.busy || b.waiting - a.waiting || a.index - b.index)
+    .sort((a, b) => rank(a) - rank(b) || grouped(a, b) || b.busy - a.busy || b.waiting - a.waiting || a.index - b.index)
     .map((t) => t.index);
   return {
     report,

@@ -26,6 +26,8 @@ export interface Track {
   readonly flags: Uint8Array;
   /** Timing error, nanoseconds, plus or minus. */
   readonly err: Float64Array;
+  /** Position of the field values in the report's plus 1, 0 for none; null when no call has any. */
+  readonly values: Uint32Array | null;
   /** Position of the caller, -1 for an outermost call. */
   readonly parent: Int32Array;
   /** Duration without the calls made from it. */
@@ -48,6 +50,7 @@ export function buildTrack(data: ThreadData, index: ThreadIndex): Track {
   const depth = new Uint16Array(n);
   const flags = new Uint8Array(n);
   const err = new Float64Array(n);
+  const values = data.values === undefined ? null : new Uint32Array(n);
   let at = 0;
   for (let i = 0; i < n; i++) {
     at += data.start[i];
@@ -60,6 +63,7 @@ export function buildTrack(data: ThreadData, index: ThreadIndex): Track {
     depth[i] = data.depth[from];
     flags[i] = data.flags[from];
     err[i] = data.err[from];
+    if (values !== null && data.values !== undefined) values[i] = data.values[from];
   }
   const parent = parents(start, dur, depth);
   const self = dur.slice();
@@ -84,6 +88,7 @@ export function buildTrack(data: ThreadData, index: ThreadIndex): Track {
     depth,
     flags,
     err,
+    values,
     parent,
     self,
     lanes: buildLanes(start, dur, method, depth),

@@ -51,7 +51,9 @@ export class Details {
     const fact = (term: string, value: string): void => {
       facts.append(el("dt", {}, term), el("dd", {}, value));
     };
-    fact("Source", name.source ?? "unknown");
+    const values = t.values === null ? 0 : t.values[i];
+    if (values > 0) fact("Values", model.report.values?.[values - 1] ?? "unknown");
+    if (t.values === null) fact("Source", name.source ?? "unknown");
     fact("Thread", `${t.name} (${t.id})`);
     fact("Total", `${durationWords(t.dur[i], t.flags[i])}  ${errorWords(t.err[i])}`);
     fact("Own", `${duration(t.self[i])}  (${percent(t.self[i], t.dur[i])})`);

@@ -54,7 +54,9 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
     fact("Rule", el("code", {}, trigger.rule));
     fact("Fired", `${utcDate(model.base, trigger.at)} ${wallClock(model.base, trigger.at)} UTC`);
   }
-  fact("Recorded", `${plural(model.calls, "call")} of ${plural(model.tracks.length, "thread")} in ${duration(report.span[1] - report.span[0])}, tick ${duration(report.tick_ns)}`);
+  // Native programs have no tick: each of their times is exact.
+  const tick = report.tick_ns === 0 ? "" : `, tick ${duration(report.tick_ns)}`;
+  fact("Recorded", `${plural(model.calls, "call")} of ${plural(model.tracks.length, "thread")} in ${duration(report.span[1] - report.span[0])}${tick}`);
   return el("header", { class: "top" }, bar, el("div", { class: "finding" }, verdict, facts, lost));
 }
 
