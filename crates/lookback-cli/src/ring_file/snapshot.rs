@@ -202,10 +202,15 @@ impl Tally {
     fn complete_from(&self, end: &SnapshotEnd, active: u64) -> Option<Nanos> {
         let oldest = self.blocks.first().filter(|_| end.lost.overwritten > 0)?.0;
         let holes = |b: &[(u64, Option<Nanos>)]| b[1].0.saturating_sub(b[0].0 + 1);
-        let missing: u64 = self.blocks.windows(2).map(holes).sum();
-        // Places without a block within the row were skipped, which loses nothing, unless there are more of them.
-        let after_hole = self.blocks.windows(2).rfind(|b| holes(b) > 0).map(|b| b[1].0);
-        let first = after_hole.filter(|_| missing > end.lost.skipped).unwrap_or(oldest);
+        // Places that were skipped or not begun are holes that lose nothing. Which ones is not told, but the newest
+        // holes are those: what is overwritten while the blocks are read is the oldest.
+        let mut harmless = end.lost.skipped + end.lost.pending;
+        let hole = self.blocks.windows(2).rfind(|b| {
+            let lost = holes(b) > harmless;
+            harmless = harmless.saturating_sub(holes(b));
+            lost
+        });
+        let first = hole.map_or(oldest, |b| b[1].0);
         let newest = self.span.unwrap_or_default().1;
         let behind = self.blocks.iter().filter(|b| b.0 + 1 >= first + active);
         Some(behind.filter_map(|b| b.1).min().unwrap_or(newest))
@@ -329,4 +334,27 @@ pub(super) fn now() -> (Nanos, u64) {
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut t) };
     let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     (Nanos(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64), wall)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_complete_behind_the_last_block_that_may_have_overlapped_a_lost_one() {
+        let times = |places: &[u64]| places.iter().map(|&p| (p, Some(Nanos(p * 10)))).collect();
+        let from = |blocks: &[u64], overwritten, skipped| {
+            let mut end = SnapshotEnd::default();
+            (end.lost.overwritten, end.lost.skipped) = (overwritten, skipped);
+            let span = Some((Nanos(0), Nanos(1_000)));
+            Tally { blocks: times(blocks), span, ..Tally::default() }.complete_from(&end, 4).map(|n| n.0)
+        };
+        let all: Vec<u64> = (10..30).collect();
+        assert_eq!(from(&all, 0, 0), None, "nothing was overwritten");
+        assert_eq!(from(&all, 6, 0), Some(130), "block 9 was closed before block 13 was begun");
+        assert_eq!(from(&[10, 11, 20, 21, 22, 23, 24, 26, 27], 14, 1), Some(230), "places 12 to 19 are gone");
+        assert_eq!(from(&[10, 11, 13, 14, 15], 6, 1), Some(130), "place 12 was skipped");
+        assert_eq!(from(&[10, 11], 6, 0), Some(1_000), "too little to say more");
+        assert_eq!(from(&[], 6, 0), None);
+    }
 }
