@@ -126,9 +126,11 @@ bench-smoke: build ## All benchmarks, short, without keeping data: do they still
 	@for bench in tracepoint api workloads startup replay ring load; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 
 .PHONY: install clean
-install: native ## Install the command and the agent below PREFIX (/usr/local)
+install: native ## Install the command, the agent and the native recorder below PREFIX (/usr/local)
 	@install -D -m 755 $(TARGET)/release/lookback $(DESTDIR)$(PREFIX)/bin/lookback
 	@install -D -m 755 $(AGENT) $(DESTDIR)$(PREFIX)/lib/liblookback.so
-	@echo 'installed $(DESTDIR)$(PREFIX)/bin/lookback and $(DESTDIR)$(PREFIX)/lib/liblookback.so'
+	@install -D -m 755 $(RING) $(DESTDIR)$(PREFIX)/lib/liblookback_ring.so
+	@install -D -m 644 crates/lookback-c/include/lookback_ring.h $(DESTDIR)$(PREFIX)/include/lookback_ring.h
+	@echo 'installed $(DESTDIR)$(PREFIX)/bin/lookback, lib/liblookback.so, lib/liblookback_ring.so and include/lookback_ring.h'
 clean: ## Remove everything that was built
 	@rm -rf $(TARGET) demo-out web/dist web/test-out web/node_modules tests/perfetto/node_modules java/api/target java/workloads/target

@@ -136,11 +136,15 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
             (
                 "Events",
                 format!(
-                    "{} over {}, of {} threads in {} processes",
+                    "{} over {}, of {} threads in {}",
                     count(info.events),
                     nanos(info.newest.since(info.oldest)),
                     info.threads,
-                    info.processes
+                    if info.processes == 1 {
+                        "1 process".into()
+                    } else {
+                        format!("{} processes", info.processes)
+                    }
                 ),
             ),
             (
