@@ -10,6 +10,7 @@ mod control;
 mod error;
 mod incident;
 mod interrupt;
+mod open_ring;
 mod output;
 mod process;
 mod progress;

@@ -6,9 +6,9 @@
 //! runs is copied, because Rust's slices must not change under their reader.
 
 use crate::error::{Error, Result};
+use crate::open_ring::OpenRing;
 use crate::process::FileIdentity;
 use lookback_format::region::{HEADER_BYTES, MAGIC, header};
-use lookback_ring::Ring;
 use memmap2::{MmapMut, MmapOptions};
 use std::fs::File;
 use std::io::{self, Read};
@@ -94,23 +94,7 @@ impl RegionMemory {
         let area = self.map.get_mut(at..at.saturating_add(len)).ok_or("it lies outside the file")?;
         // SAFETY: the area is exclusively borrowed for as long as the result lives, private to this
         // process, and its alignment is checked by the function itself.
-        let ring = unsafe { Ring::open(area.as_mut_ptr(), area.len()) }.map_err(|e| e.to_string())?;
-        Ok(OpenRing { ring, memory: std::marker::PhantomData })
-    }
-}
-
-/// A ring that cannot outlive its memory.
-pub(crate) struct OpenRing<'a> {
-    ring: Ring,
-    memory: std::marker::PhantomData<&'a mut [u8]>,
-}
-
-impl std::ops::Deref for OpenRing<'_> {
-    type Target = Ring;
-
-    fn deref(&self) -> &Ring {
-        let _ = self.memory;
-        &self.ring
+        unsafe { OpenRing::open(area.as_mut_ptr(), area.len()) }
     }
 }
 

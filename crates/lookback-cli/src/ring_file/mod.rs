@@ -13,13 +13,13 @@ pub(crate) use follow::follow;
 pub(crate) use snapshot::{Found, write};
 
 use crate::error::{Error, Result};
+use crate::open_ring::OpenRing;
 use crate::process::{FileIdentity, holder_of};
 use lookback_format::definitions::Definitions;
 use lookback_format::ring_file::{
     CATEGORIES, CATEGORIES_AT, CATEGORY_BYTES, Category, ClockMap, Header, MAGIC, PAGE, SNAPSHOT_BYTES,
     SNAPSHOTS, SNAPSHOTS_AT, boot_hash, categories, header,
 };
-use lookback_ring::Ring;
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -121,8 +121,7 @@ impl RingFile {
         };
         // SAFETY: the header was checked: the area is within the mapping, which the result borrows. It is only
         // accessed atomically, by this process and by others.
-        let ring = unsafe { Ring::open(base.add(at), len) }.map_err(|e| e.to_string())?;
-        Ok(OpenRing { ring, file: std::marker::PhantomData })
+        unsafe { OpenRing::open(base.add(at), len) }
     }
 
     /// The log of definitions, as far as it is there.
@@ -165,21 +164,6 @@ impl RingFile {
             out.fill(0);
         }
         out
-    }
-}
-
-/// A ring that cannot outlive its mapping.
-pub(crate) struct OpenRing<'a> {
-    ring: Ring,
-    file: std::marker::PhantomData<&'a mut RingFile>,
-}
-
-impl std::ops::Deref for OpenRing<'_> {
-    type Target = Ring;
-
-    fn deref(&self) -> &Ring {
-        let _ = self.file;
-        &self.ring
     }
 }
 
