@@ -129,7 +129,7 @@ fn reports_and_conversions_take_the_ring_file_itself() {
     let stacks = place.lookback(&["convert", &ring.name(), "--format", "collapsed", "-o", "-"]).ok();
     assert!(stacks.out.contains("worker-0;web.request "), "{}", stacks.out);
     let info = place.lookback(&["info", &ring.name()]).ok();
-    assert!(info.out.contains("of 2 threads in 1 processes"), "{}", info.out);
+    assert!(info.out.contains("of 2 threads in 1 process"), "{}", info.out);
 }
 
 #[test]
