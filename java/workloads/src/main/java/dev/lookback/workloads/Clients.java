@@ -1,7 +1,9 @@
 package dev.lookback.workloads;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -27,6 +29,13 @@ public final class Clients implements AutoCloseable {
          * @return the sum of the items' finished checksums
          */
         long run(int first, int step, int count) throws Exception;
+    }
+
+    /** One item of the work. */
+    @FunctionalInterface
+    public interface Item {
+        /** Does item {@code number} and returns its checksum. */
+        long run(int number) throws Exception;
     }
 
     /** Starts {@code threads} threads called {@code name-0}, {@code name-1}, ... */
@@ -56,6 +65,30 @@ public final class Clients implements AutoCloseable {
             }
         }
         return sum;
+    }
+
+    /** Runs {@code count} independent items and adds up their checksums, each spread with its number. */
+    public long sum(int count, Item item) throws Exception {
+        return run(count, (first, step, end) -> {
+            long sum = 0;
+            for (int i = first; i < end; i += step) {
+                sum += Checksum.mix(item.run(i) + i);
+            }
+            return sum;
+        });
+    }
+
+    /** Lets every thread do the same work and returns its result, on which all must agree. */
+    public long agree(Callable<Long> work) throws Exception {
+        long[] results = new long[threads];
+        run(threads, (first, step, count) -> results[first] = work.call());
+        for (long result : results) {
+            if (result != results[0]) {
+                throw new IllegalStateException("two threads got different results from the same work: "
+                        + Arrays.toString(results));
+            }
+        }
+        return results[0];
     }
 
     @Override

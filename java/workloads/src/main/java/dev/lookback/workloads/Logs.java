@@ -8,7 +8,7 @@ import java.util.logging.Logger;
 public final class Logs {
     /** Held for ever: java.util.logging forgets the level of a logger that nobody refers to. */
     private static final List<Logger> QUIETED = List.of(
-            Logger.getLogger("org.apache"), Logger.getLogger("net.sourceforge.pmd"));
+            Logger.getLogger("org.apache"), Logger.getLogger("net.sourceforge.pmd"), Logger.getLogger("org.hibernate"));
 
     private Logs() {
     }

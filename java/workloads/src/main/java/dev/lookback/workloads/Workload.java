@@ -9,8 +9,9 @@ import java.io.IOException;
  * number of threads, whatever the scheduling. What depends on order (row locks, segment numbers,
  * completion order) must stay out of the result.
  *
- * <p>An implementation must not print, exit, read the clock into its result, or touch the network
- * or the file system beyond the jars on its own class path.
+ * <p>An implementation must not print, exit, read the clock into its result, or touch the network beyond the
+ * loopback address or the file system beyond the jars on its own class path. Nor may it go on, or wait for
+ * ever, when one of its threads has met an {@link OutOfMemoryError}.
  */
 public interface Workload extends AutoCloseable {
     /**
@@ -21,7 +22,17 @@ public interface Workload extends AutoCloseable {
      */
     long iterate() throws Exception;
 
-    /** Releases what the constructor acquired. */
+    /** When the requests of the last iteration started and ended; the same object for every iteration. */
+    default Requests requests() {
+        return Requests.NONE;
+    }
+
+    /** What the last iteration measured of itself: words and numbers to print, or an empty text. */
+    default String known() {
+        return "";
+    }
+
+    /** Releases what the constructor acquired, without waiting for threads. */
     @Override
     default void close() throws IOException {
     }

@@ -23,7 +23,7 @@ class MainTest {
     void twoIterationsAgreeAndSoDoesAnotherNumberOfThreads(String name) throws Exception {
         Captured first = main(name, "--iterations", "2", "--size", "small");
         assertEquals(0, first.exit(), first.err());
-        assertEquals(3, first.out().size());
+        assertEquals(2, first.out().stream().filter(line -> line.startsWith("iteration ")).count());
         assertTrue(first.out().get(0).matches("iteration 1 " + name + " \\d+\\.\\d ms"), first.out().get(0));
         assertTrue(first.last().matches("checksum " + name + " [0-9a-f]{16}"), first.last());
 

@@ -8,7 +8,6 @@ import dev.lookback.workloads.Workload;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -28,15 +27,13 @@ public final class CompilerWorkload implements Workload {
     private static final List<String> OPTIONS = List.of("--release", "17", "-proc:none", "-nowarn", "-g");
 
     private final Supplier<JavaCompiler> compilers;
-    private final int threads;
     private final Clients clients;
     private final List<JavaFileObject> sources;
     private final List<String> options;
 
     private CompilerWorkload(Settings settings, String name, Supplier<JavaCompiler> compilers) throws IOException {
         this.compilers = compilers;
-        this.threads = settings.threadsOr(1);
-        this.clients = new Clients(name, threads);
+        this.clients = new Clients(name, settings.threadsOr(1));
         Map<String, String> files = SourceInput.files(settings.small());
         this.sources = files.entrySet().stream()
                 .map(file -> (JavaFileObject) new MemoryFiles.Source(file.getKey(), file.getValue()))
@@ -60,15 +57,7 @@ public final class CompilerWorkload implements Workload {
 
     @Override
     public long iterate() throws Exception {
-        long[] checksums = new long[threads];
-        clients.run(threads, (first, step, count) -> checksums[first] = compile());
-        for (long checksum : checksums) {
-            if (checksum != checksums[0]) {
-                throw new IllegalStateException("two threads compiled the same input differently: "
-                        + Arrays.toString(checksums));
-            }
-        }
-        return checksums[0];
+        return clients.agree(this::compile);
     }
 
     private long compile() throws IOException {
@@ -83,7 +72,8 @@ public final class CompilerWorkload implements Workload {
         }
     }
 
-    private static long checksum(Map<String, byte[]> classes) {
+    /** A checksum of class files by name, which must be sorted. */
+    static long checksum(Map<String, byte[]> classes) {
         Checksum checksum = new Checksum().add(classes.size());
         classes.forEach((name, bytes) -> checksum.add(name).add(bytes));
         return checksum.value();

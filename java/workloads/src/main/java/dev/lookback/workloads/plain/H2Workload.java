@@ -2,6 +2,7 @@ package dev.lookback.workloads.plain;
 
 import dev.lookback.workloads.Checksum;
 import dev.lookback.workloads.Clients;
+import dev.lookback.workloads.Requests;
 import dev.lookback.workloads.Settings;
 import dev.lookback.workloads.Workload;
 import java.sql.Connection;
@@ -24,12 +25,14 @@ public final class H2Workload implements Workload {
 
     private final int transactions;
     private final Clients clients;
+    private final Requests requests;
     private int databases;
 
     /** Two clients unless the settings say otherwise. */
     public H2Workload(Settings settings) {
         this.transactions = settings.size(1_600, 16_000);
         this.clients = new Clients("h2-client", settings.threadsOr(2));
+        this.requests = settings.requests(transactions);
     }
 
     @Override
@@ -41,6 +44,11 @@ public final class H2Workload implements Workload {
             long reads = clients.run(transactions, (first, step, count) -> client(url, first, step, count));
             return new Checksum().add(reads).add(tables(keeper)).value();
         }
+    }
+
+    @Override
+    public Requests requests() {
+        return requests;
     }
 
     private static void createTables(Connection connection) throws SQLException {
@@ -68,7 +76,7 @@ public final class H2Workload implements Workload {
         connection.commit();
     }
 
-    private static long client(String url, int first, int step, int count) throws SQLException {
+    private long client(String url, int first, int step, int count) throws SQLException {
         long sum = 0;
         try (Connection connection = DriverManager.getConnection(url);
                 PreparedStatement update = connection.prepareStatement(
@@ -78,6 +86,7 @@ public final class H2Workload implements Workload {
                 PreparedStatement insert = connection.prepareStatement("insert into history values(?, ?, ?, ?, ?)")) {
             connection.setAutoCommit(false);
             for (int item = first; item < count; item += step) {
+                long start = requests.start();
                 SplittableRandom random = new SplittableRandom(item);
                 int low = random.nextInt(ACCOUNTS - 1);
                 int high = random.nextInt(low + 1, ACCOUNTS);
@@ -92,6 +101,7 @@ public final class H2Workload implements Workload {
                 insert.setString(5, "transfer " + item);
                 insert.executeUpdate();
                 connection.commit();
+                requests.end(item, start);
             }
         }
         return sum;

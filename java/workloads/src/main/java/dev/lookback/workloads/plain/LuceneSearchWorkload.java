@@ -2,6 +2,7 @@ package dev.lookback.workloads.plain;
 
 import dev.lookback.workloads.Checksum;
 import dev.lookback.workloads.Clients;
+import dev.lookback.workloads.Requests;
 import dev.lookback.workloads.Settings;
 import dev.lookback.workloads.Workload;
 import java.io.IOException;
@@ -40,6 +41,7 @@ public final class LuceneSearchWorkload implements Workload {
 
     private final int queries;
     private final Clients clients;
+    private final Requests requests;
     private final LuceneDocuments source = new LuceneDocuments();
     private final Analyzer analyzer = new EnglishAnalyzer();
     private final Directory directory = new ByteBuffersDirectory();
@@ -49,6 +51,7 @@ public final class LuceneSearchWorkload implements Workload {
     public LuceneSearchWorkload(Settings settings) throws IOException {
         this.queries = settings.size(150, 1_200);
         this.clients = new Clients("lucene-query", settings.threadsOr(2));
+        this.requests = settings.requests(queries);
         IndexWriterConfig config = new IndexWriterConfig(analyzer)
                 .setMergePolicy(new LogDocMergePolicy())
                 .setMergeScheduler(new SerialMergeScheduler());
@@ -69,10 +72,17 @@ public final class LuceneSearchWorkload implements Workload {
             QueryParser parser = new QueryParser("body", analyzer);
             long sum = 0;
             for (int item = first; item < count; item += step) {
+                long start = requests.start();
                 sum += query(searcher, parser, item);
+                requests.end(item, start);
             }
             return sum;
         });
+    }
+
+    @Override
+    public Requests requests() {
+        return requests;
     }
 
     private long query(IndexSearcher searcher, QueryParser parser, int item) throws IOException, ParseException {

@@ -11,9 +11,9 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * The Java sources of commons-lang3, read from the sources jar on the class path.
+ * Sources to compile, read from sources jars on the class path.
  *
- * <p>The small input is the text sub-packages; the rest of the library is then found in its binary jar,
+ * <p>For Java they are those of commons-lang3. The small input is the text sub-packages; the rest of the library is then found in its binary jar,
  * which is on the class path as well.
  */
 final class SourceInput {
@@ -24,15 +24,19 @@ final class SourceInput {
     private SourceInput() {
     }
 
-    /** Text by path, sorted by path. */
+    /** commons-lang3's text by path, sorted by path. */
     static Map<String, String> files(boolean small) throws IOException {
-        String prefix = small ? ROOT + "text/" : ROOT;
+        return files(ANY_SOURCE, small ? ROOT + "text/" : ROOT, ".java");
+    }
+
+    /** The sources below {@code prefix}, by path, in the jar that contains {@code anySource}. */
+    static Map<String, String> files(String anySource, String prefix, String suffix) throws IOException {
         Map<String, String> files = new TreeMap<>();
         // Opened anew and not through the URL's cache: closing a cached JarFile would break the class loader's.
-        try (JarFile jar = new JarFile(jarOf(ANY_SOURCE))) {
+        try (JarFile jar = new JarFile(jarOf(anySource))) {
             for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
                 String name = entry.getName();
-                if (name.startsWith(prefix) && name.endsWith(".java") && !name.endsWith("-info.java")) {
+                if (name.startsWith(prefix) && name.endsWith(suffix) && !name.endsWith("-info" + suffix)) {
                     files.put(name, new String(jar.getInputStream(entry).readAllBytes(), StandardCharsets.UTF_8));
                 }
             }
@@ -45,7 +49,8 @@ final class SourceInput {
         return jarOf(ANY_CLASS);
     }
 
-    private static String jarOf(String resource) {
+    /** The jar of the class path that contains this file. */
+    static String jarOf(String resource) {
         URL url = SourceInput.class.getClassLoader().getResource(resource);
         if (url == null) {
             throw new IllegalStateException(resource + " is not on the class path; run with target/lib/*");

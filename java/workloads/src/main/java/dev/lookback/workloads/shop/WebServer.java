@@ -18,9 +18,9 @@ import org.apache.catalina.startup.Tomcat;
  *
  * <p>Tomcat insists on a base directory: it gets a temporary one, which is removed at the end.
  */
-final class WebServer implements AutoCloseable {
+public final class WebServer implements AutoCloseable {
     /** Loopback only: the shop has no defence against anybody. */
-    static final String ADDRESS = "127.0.0.1";
+    public static final String ADDRESS = "127.0.0.1";
     private static final int MAX_THREADS = 16;
 
     private final Tomcat tomcat;
@@ -31,7 +31,8 @@ final class WebServer implements AutoCloseable {
         this.base = base;
     }
 
-    static WebServer start(int port, HttpServlet servlet) {
+    /** Starts it on this port of the loopback address; 0 is any free one. */
+    public static WebServer start(int port, HttpServlet servlet) {
         try {
             Path base = Files.createTempDirectory("lookback-shop");
             Tomcat tomcat = new Tomcat();
@@ -67,7 +68,8 @@ final class WebServer implements AutoCloseable {
         return root;
     }
 
-    int port() {
+    /** The port it listens on. */
+    public int port() {
         return tomcat.getConnector().getLocalPort();
     }
 
