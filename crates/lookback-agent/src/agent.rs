@@ -6,7 +6,6 @@
 use crate::detector::Detector;
 use crate::incidents;
 use crate::java::{Java, delete, jni};
-use crate::jvmti::Jvmti;
 use crate::monitors::Monitors;
 use crate::region::Region;
 use crate::rewriting::Counts;
@@ -17,6 +16,7 @@ use crate::{clock, java};
 use jni_sys::{JNIEnv, JavaVM, jobject};
 use lookback_format::Nanos;
 use lookback_format::control::Status;
+use lookback_jvmti::Jvmti;
 use lookback_options::Options;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;

@@ -5,7 +5,6 @@
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::jvmti::Callbacks;
 use crate::monitors;
 use crate::region::Loss;
 use crate::rewriting;
@@ -15,12 +14,13 @@ use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use lookback_format::Nanos;
 use lookback_format::event::{Event, kind};
 use lookback_format::symbol::Wait;
+use lookback_jvmti::Callbacks;
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// All callbacks, for [`crate::jvmti::Jvmti::set_callbacks`].
+/// All callbacks, for [`lookback_jvmti::Jvmti::set_callbacks`].
 pub(crate) fn callbacks() -> &'static Callbacks {
     static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
     CALLBACKS.get_or_init(|| Callbacks {

@@ -4,18 +4,9 @@
 //! through JNI, which is for slow paths only. Field ids are looked up once.
 
 use jni_sys::{JNIEnv, jclass, jfieldID, jlong, jmethodID, jobject};
+pub(crate) use lookback_jvmti::{clear, delete, jni};
 use std::ffi::CStr;
 use std::ptr::null_mut;
-
-/// Calls a JNI function that every VM has.
-macro_rules! jni {
-    ($env:expr, $name:ident $(, $arg:expr)*) => {{
-        // SAFETY: `$env` is the current thread's environment, its table is complete in every JDK, and the
-        // arguments are what the function takes.
-        unsafe { (**$env).$name.expect("a JNI function of every JDK")($env $(, $arg)*) }
-    }};
-}
-pub(crate) use jni;
 
 /// Ids of the fields and methods that the agent uses.
 #[derive(Debug)]
@@ -112,19 +103,5 @@ impl Java {
             jni!(env, Throw, pending);
             delete(env, pending);
         }
-    }
-}
-
-/// Forgets an exception that a look-up threw.
-pub(crate) fn clear(env: *mut JNIEnv) {
-    if jni!(env, ExceptionCheck) != 0 {
-        jni!(env, ExceptionClear);
-    }
-}
-
-/// Deletes a local reference.
-pub(crate) fn delete(env: *mut JNIEnv, r: jobject) {
-    if !r.is_null() {
-        jni!(env, DeleteLocalRef, r);
     }
 }

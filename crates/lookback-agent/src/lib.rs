@@ -19,7 +19,6 @@ mod events;
 mod hooks;
 mod incidents;
 mod java;
-mod jvmti;
 mod log;
 mod monitors;
 mod region;
@@ -36,7 +35,8 @@ mod trace_points;
 mod waits;
 
 use jni_sys::{JavaVM, jint};
-use std::ffi::{CStr, c_char, c_void};
+use lookback_jvmti::text;
+use std::ffi::{c_char, c_void};
 
 /// Called by the VM that was started with `-agentpath`.
 ///
@@ -64,14 +64,4 @@ pub unsafe extern "system" fn Agent_OnAttach(
     let text = unsafe { text(options) };
     // Here, unlike at the start, somebody waits for the answer: a failure is told by its code.
     if startup::guarded(|| startup::attach(vm, &text)) { 0 } else { 100 }
-}
-
-/// # Safety
-/// `p` is null or a zero-terminated string.
-unsafe fn text(p: *const c_char) -> String {
-    if p.is_null() {
-        return String::new();
-    }
-    // SAFETY: by the caller's word.
-    unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned()
 }

@@ -6,11 +6,11 @@
 
 use crate::agent::Agent;
 use crate::java::{delete, jni};
-use crate::jvmti::Frame;
 use crate::slab::OwnSlab;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::ThreadKey;
 use lookback_format::incident::Thread;
+use lookback_jvmti::Frame;
 
 /// The most threads whose stacks are taken.
 const MOST_THREADS: usize = 512;

@@ -8,7 +8,6 @@ use crate::agent::{Agent, Parts};
 use crate::control;
 use crate::events;
 use crate::java::{clear, delete, jni};
-use crate::jvmti::{Capabilities, Capability, Event, Jvmti, VERSION};
 use crate::log;
 use crate::region::{Names, Region};
 use crate::rewriting::{self, TRACE_POINT_CLASS};
@@ -22,6 +21,7 @@ use crate::{clock, incidents};
 use jni_sys::{JNIEnv, JavaVM, jclass};
 use lookback_format::control::{region_path, runtime_dir, socket_path};
 use lookback_format::region::header;
+use lookback_jvmti::{Capabilities, Capability, Event, Jvmti, native_thread};
 use lookback_options::{Options, Source, format_bytes};
 use std::ffi::CString;
 use std::os::unix::net::UnixListener;
@@ -117,14 +117,8 @@ fn read_options(text: &str) -> Result<Options, String> {
 }
 
 fn environment(vm: *mut JavaVM) -> Result<Jvmti, String> {
-    let mut env = std::ptr::null_mut();
-    // SAFETY: the VM's own pointer; the out parameter is valid.
-    let code = unsafe { (**vm).GetEnv.map(|f| f(vm, &raw mut env, VERSION)) };
-    if code != Some(0) || env.is_null() {
-        return Err("this VM offers no JVM Tool Interface 1.2".into());
-    }
-    // SAFETY: given for this version just now.
-    Ok(unsafe { Jvmti::new(env) })
+    // SAFETY: the VM that has loaded us.
+    unsafe { Jvmti::of(vm) }.ok_or_else(|| "this VM offers no JVM Tool Interface 1.2".into())
 }
 
 /// Asks for what the VM offers; only rewriting is indispensable.
@@ -345,25 +339,6 @@ fn begin_control(agent: &'static Agent) -> Result<(), String> {
         // ORDERING: Release; pairs with the Acquire in `end`.
         agent.control_gone.store(true, Ordering::Release);
     })
-}
-
-/// Starts a thread of the agent's own, on which no signal of the program is handled.
-fn native_thread(name: &str, f: impl FnOnce() + Send + 'static) -> Result<(), String> {
-    // SAFETY: zeros are a valid signal set; both calls get valid pointers.
-    let old = unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut old: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut old);
-        old
-    };
-    let body = move || {
-        let _ = catch_unwind(AssertUnwindSafe(f));
-    };
-    let spawned = std::thread::Builder::new().name(name.into()).spawn(body);
-    // SAFETY: the set saved above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const old, std::ptr::null_mut()) };
-    spawned.map(drop).map_err(|e| format!("cannot start the thread {name}: {e}"))
 }
 
 fn announce(agent: &Agent) {

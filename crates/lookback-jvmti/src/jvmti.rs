@@ -1,17 +1,20 @@
-//! The JVM Tool Interface: the functions, events and capabilities that the agent uses, and no others.
+//! The JVM Tool Interface: the functions, events and capabilities that the agents use, and no others.
 //!
 //! The constraint that shaped it: the interface is a table of C functions whose places are fixed by its
 //! specification (the numbers below are its function numbers). No well-kept crate binds it, and the
 //! functions needed are few. Each wrapper turns an error code into a [`JvmtiError`]; none panics.
 
-use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jmethodID, jobject};
+use jni_sys::{JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jmethodID, jobject};
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::fmt;
 use std::ptr::null_mut;
 
 /// An error code of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct JvmtiError(pub(crate) jint);
+pub struct JvmtiError(
+    /// The code, by the specification.
+    pub jint,
+);
 
 impl fmt::Display for JvmtiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,20 +22,23 @@ impl fmt::Display for JvmtiError {
     }
 }
 
-pub(crate) type Result<T> = std::result::Result<T, JvmtiError>;
+/// What a call gives, or the code with which it failed.
+pub type Result<T> = std::result::Result<T, JvmtiError>;
 
 /// Version 1.2 of the interface, which every HotSpot from 6 on has.
-pub(crate) const VERSION: jint = 0x3001_0200;
+pub const VERSION: jint = 0x3001_0200;
 
-/// The events that the agent may ask for, by the specification's numbers.
-#[derive(Clone, Copy)]
+/// The events that an agent may ask for, by the specification's numbers.
+#[allow(missing_docs, reason = "the names are the specification's")]
+#[derive(Clone, Copy, Debug)]
 #[repr(i32)]
-pub(crate) enum Event {
+pub enum Event {
     VmInit = 50,
     VmDeath = 51,
     ThreadStart = 52,
     ThreadEnd = 53,
     ClassFileLoadHook = 54,
+    NativeMethodBind = 67,
     MonitorWait = 73,
     MonitorWaited = 74,
     MonitorContendedEnter = 75,
@@ -41,42 +47,53 @@ pub(crate) enum Event {
     GarbageCollectionFinish = 82,
 }
 
-/// The capabilities that the agent may ask for, by their bit in `jvmtiCapabilities`.
-#[derive(Clone, Copy)]
+/// The capabilities that an agent may ask for, by their bit in `jvmtiCapabilities`.
+#[allow(missing_docs, reason = "the names are the specification's")]
+#[derive(Clone, Copy, Debug)]
 #[repr(u8)]
-pub(crate) enum Capability {
+pub enum Capability {
     GetCurrentContendedMonitor = 6,
     GetMonitorInfo = 7,
     GetSourceFileName = 11,
     GetLineNumbers = 12,
     GenerateAllClassHookEvents = 26,
     GenerateMonitorEvents = 28,
+    GenerateNativeMethodBindEvents = 30,
     GenerateGarbageCollectionEvents = 31,
     RetransformClasses = 37,
     RetransformAnyClass = 38,
 }
 
 /// `jvmtiCapabilities`: 128 bits.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(4))]
-pub(crate) struct Capabilities([u8; 16]);
+pub struct Capabilities([u8; 16]);
 
 impl Capabilities {
-    pub(crate) fn with(mut self, c: Capability) -> Self {
+    /// These and one more.
+    #[must_use]
+    pub fn with(mut self, c: Capability) -> Self {
         self.0[c as usize / 8] |= 1 << (c as usize % 8);
         self
     }
 
-    pub(crate) fn has(self, c: Capability) -> bool {
+    /// Whether one is among them.
+    #[must_use]
+    pub fn has(self, c: Capability) -> bool {
         self.0[c as usize / 8] & 1 << (c as usize % 8) != 0
     }
 }
 
-pub(crate) type ThreadEventFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject);
-pub(crate) type MonitorFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject);
-pub(crate) type WaitFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject, jlong);
-pub(crate) type WaitedFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject, u8);
-pub(crate) type ClassHookFn = unsafe extern "C" fn(
+/// The VM has begun, a thread has begun or ended: the thread.
+pub type ThreadEventFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject);
+/// A thread wants or has got a monitor: the thread, the monitor's object.
+pub type MonitorFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject);
+/// A thread begins to wait: the thread, the object, milliseconds at the most.
+pub type WaitFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject, jlong);
+/// A thread has waited: the thread, the object, whether the time was up.
+pub type WaitedFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject, u8);
+/// A class file was read: what may be put in its place.
+pub type ClassHookFn = unsafe extern "C" fn(
     *mut c_void,
     *mut JNIEnv,
     jclass,
@@ -89,24 +106,32 @@ pub(crate) type ClassHookFn = unsafe extern "C" fn(
     *mut *mut c_uchar,
 );
 
+/// A native method gets its code: the thread, the method, the code, and where other code may be put in its place.
+/// Before the VM has begun the environment is null.
+pub type NativeMethodBindFn =
+    unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jmethodID, *mut c_void, *mut *mut c_void);
+
 /// `jvmtiEventCallbacks`: one pointer an event, from number 50 on; the unused ones are null.
+#[allow(missing_docs, reason = "the names are the specification's")]
 #[repr(C)]
-#[derive(Default)]
-pub(crate) struct Callbacks {
-    pub(crate) vm_init: Option<ThreadEventFn>,
-    pub(crate) vm_death: Option<unsafe extern "C" fn(*mut c_void, *mut JNIEnv)>,
-    pub(crate) thread_start: Option<ThreadEventFn>,
-    pub(crate) thread_end: Option<ThreadEventFn>,
-    pub(crate) class_file_load_hook: Option<ClassHookFn>,
-    pub(crate) unused_55_to_72: [usize; 18],
-    pub(crate) monitor_wait: Option<WaitFn>,
-    pub(crate) monitor_waited: Option<WaitedFn>,
-    pub(crate) monitor_contended_enter: Option<MonitorFn>,
-    pub(crate) monitor_contended_entered: Option<MonitorFn>,
-    pub(crate) unused_77_to_80: [usize; 4],
-    pub(crate) garbage_collection_start: Option<unsafe extern "C" fn(*mut c_void)>,
-    pub(crate) garbage_collection_finish: Option<unsafe extern "C" fn(*mut c_void)>,
-    pub(crate) unused_83_to_88: [usize; 6],
+#[derive(Debug, Default)]
+pub struct Callbacks {
+    pub vm_init: Option<ThreadEventFn>,
+    pub vm_death: Option<unsafe extern "C" fn(*mut c_void, *mut JNIEnv)>,
+    pub thread_start: Option<ThreadEventFn>,
+    pub thread_end: Option<ThreadEventFn>,
+    pub class_file_load_hook: Option<ClassHookFn>,
+    pub unused_55_to_66: [usize; 12],
+    pub native_method_bind: Option<NativeMethodBindFn>,
+    pub unused_68_to_72: [usize; 5],
+    pub monitor_wait: Option<WaitFn>,
+    pub monitor_waited: Option<WaitedFn>,
+    pub monitor_contended_enter: Option<MonitorFn>,
+    pub monitor_contended_entered: Option<MonitorFn>,
+    pub unused_77_to_80: [usize; 4],
+    pub garbage_collection_start: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub garbage_collection_finish: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub unused_83_to_88: [usize; 6],
 }
 
 /// `jvmtiThreadInfo`.
@@ -140,15 +165,19 @@ struct LineNumberEntry {
 
 /// `jvmtiFrameInfo`: a method and a place in it.
 #[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Frame {
-    pub(crate) method: jmethodID,
-    pub(crate) location: jlong,
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// The method.
+    pub method: jmethodID,
+    /// The bytecode's index in it.
+    pub location: jlong,
 }
 
-/// An environment of the interface. It lives until the VM is gone; the agent never disposes of it.
-#[derive(Clone, Copy)]
-pub(crate) struct Jvmti(*mut c_void);
+/// An environment of the interface. It lives until the VM is gone; no agent disposes of it.
+///
+/// Each method gives the code with which the VM refused as its error.
+#[derive(Clone, Copy, Debug)]
+pub struct Jvmti(*mut c_void);
 
 // SAFETY: the specification lets any attached thread use an environment.
 unsafe impl Send for Jvmti {}
@@ -171,32 +200,49 @@ macro_rules! call {
 }
 
 impl Jvmti {
+    /// The environment of a VM for one agent; none when the VM has no such interface.
+    ///
+    /// # Safety
+    /// `vm` is the VM that has loaded the agent.
+    #[must_use]
+    pub unsafe fn of(vm: *mut JavaVM) -> Option<Jvmti> {
+        let mut env = null_mut();
+        // SAFETY: the VM's own pointer, by the caller's word; the out parameter is valid.
+        let code = unsafe { (**vm).GetEnv.map(|f| f(vm, &raw mut env, VERSION)) };
+        (code == Some(0) && !env.is_null()).then_some(Jvmti(env))
+    }
+
     /// # Safety
     /// `env` is an environment of version [`VERSION`] that `GetEnv` gave.
-    pub(crate) const unsafe fn new(env: *mut c_void) -> Self {
+    #[must_use]
+    pub const unsafe fn new(env: *mut c_void) -> Self {
         Jvmti(env)
     }
 
-    pub(crate) fn potential_capabilities(self) -> Result<Capabilities> {
+    /// What this VM can do at this time.
+    pub fn potential_capabilities(self) -> Result<Capabilities> {
         let mut c = Capabilities::default();
         call!(self, 140, &raw mut c => *mut Capabilities)?;
         Ok(c)
     }
 
-    pub(crate) fn add_capabilities(self, c: Capabilities) -> Result<()> {
+    /// Asks for capabilities; all or none are given.
+    pub fn add_capabilities(self, c: Capabilities) -> Result<()> {
         call!(self, 142, &raw const c => *const Capabilities)
     }
 
-    pub(crate) fn set_callbacks(self, c: &'static Callbacks) -> Result<()> {
+    /// Names the functions that the events call.
+    pub fn set_callbacks(self, c: &'static Callbacks) -> Result<()> {
         call!(self, 122, c => *const Callbacks, size_of::<Callbacks>() as jint => jint)
     }
 
-    pub(crate) fn enable(self, event: Event, on: bool) -> Result<()> {
+    /// Turns an event on or off, for all threads.
+    pub fn enable(self, event: Event, on: bool) -> Result<()> {
         call!(self, 2, jint::from(on) => jint, event as jint => jint, null_mut() => jobject)
     }
 
     /// Memory that the VM will free, filled with `bytes`.
-    pub(crate) fn allocate(self, bytes: &[u8]) -> Result<*mut u8> {
+    pub fn allocate(self, bytes: &[u8]) -> Result<*mut u8> {
         let mut p = null_mut::<u8>();
         call!(self, 46, bytes.len() as jlong => jlong, &raw mut p => *mut *mut u8)?;
         // SAFETY: the VM has given `bytes.len()` fresh bytes at `p`.
@@ -234,21 +280,21 @@ impl Jvmti {
     }
 
     /// All live platform threads; local references.
-    pub(crate) fn all_threads(self) -> Result<Vec<jobject>> {
+    pub fn all_threads(self) -> Result<Vec<jobject>> {
         let (mut n, mut p) = (0, null_mut::<jobject>());
         call!(self, 4, &raw mut n => *mut jint, &raw mut p => *mut *mut jobject)?;
         Ok(self.take_array(p, n))
     }
 
     /// The top thread groups, the system group first.
-    pub(crate) fn top_thread_groups(self) -> Result<Vec<jobject>> {
+    pub fn top_thread_groups(self) -> Result<Vec<jobject>> {
         let (mut n, mut p) = (0, null_mut::<jobject>());
         call!(self, 13, &raw mut n => *mut jint, &raw mut p => *mut *mut jobject)?;
         Ok(self.take_array(p, n))
     }
 
     /// A thread's name, and local references to its group and loader.
-    pub(crate) fn thread_name(self, thread: jobject) -> Result<(String, [jobject; 2])> {
+    pub fn thread_name(self, thread: jobject) -> Result<(String, [jobject; 2])> {
         let mut info = ThreadInfo {
             name: null_mut(),
             priority: 0,
@@ -261,14 +307,14 @@ impl Jvmti {
     }
 
     /// The bits of `GetThreadState`.
-    pub(crate) fn thread_state(self, thread: jobject) -> Result<jint> {
+    pub fn thread_state(self, thread: jobject) -> Result<jint> {
         let mut state = 0;
         call!(self, 17, thread => jobject, &raw mut state => *mut jint)?;
         Ok(state)
     }
 
     /// Up to `most` innermost frames of a thread, innermost first.
-    pub(crate) fn stack_trace(self, thread: jobject, most: usize) -> Result<Vec<Frame>> {
+    pub fn stack_trace(self, thread: jobject, most: usize) -> Result<Vec<Frame>> {
         let mut frames = vec![Frame { method: null_mut(), location: 0 }; most];
         let mut n = 0;
         call!(self, 104, thread => jobject, 0 => jint, most as jint => jint,
@@ -278,14 +324,14 @@ impl Jvmti {
     }
 
     /// The monitor that a thread waits to enter; null when none. A local reference.
-    pub(crate) fn contended_monitor(self, thread: jobject) -> Result<jobject> {
+    pub fn contended_monitor(self, thread: jobject) -> Result<jobject> {
         let mut monitor = null_mut();
         call!(self, 11, thread => jobject, &raw mut monitor => *mut jobject)?;
         Ok(monitor)
     }
 
     /// The thread that holds a monitor; null when none. A local reference.
-    pub(crate) fn monitor_owner(self, monitor: jobject) -> Result<jobject> {
+    pub fn monitor_owner(self, monitor: jobject) -> Result<jobject> {
         let mut usage = MonitorUsage {
             owner: null_mut(),
             entry_count: 0,
@@ -301,7 +347,7 @@ impl Jvmti {
     }
 
     /// A class's name as in `com.acme.Foo`; arrays keep their signature's form.
-    pub(crate) fn class_name(self, class: jclass) -> Result<String> {
+    pub fn class_name(self, class: jclass) -> Result<String> {
         let mut signature = null_mut();
         call!(self, 48, class => jclass, &raw mut signature => *mut *mut c_char,
             null_mut() => *mut *mut c_char)?;
@@ -311,20 +357,22 @@ impl Jvmti {
     }
 
     /// The loader of a class, null for the boot loader; a local reference.
-    pub(crate) fn class_loader(self, class: jclass) -> jobject {
+    pub fn class_loader(self, class: jclass) -> jobject {
         let mut loader = null_mut();
         // An error leaves the boot loader's null: such a class is left alone.
         let _ = call!(self, 57, class => jclass, &raw mut loader => *mut jobject);
         loader
     }
 
-    pub(crate) fn source_file(self, class: jclass) -> Result<String> {
+    /// The name of the file that a class was compiled from.
+    pub fn source_file(self, class: jclass) -> Result<String> {
         let mut name = null_mut();
         call!(self, 50, class => jclass, &raw mut name => *mut *mut c_char)?;
         Ok(self.take_string(name))
     }
 
-    pub(crate) fn method_name(self, method: jmethodID) -> Result<String> {
+    /// A method's name, without its class.
+    pub fn method_name(self, method: jmethodID) -> Result<String> {
         let mut name = null_mut();
         call!(self, 64, method => jmethodID, &raw mut name => *mut *mut c_char,
             null_mut() => *mut *mut c_char, null_mut() => *mut *mut c_char)?;
@@ -332,14 +380,14 @@ impl Jvmti {
     }
 
     /// The class that declares a method; a local reference.
-    pub(crate) fn declaring_class(self, method: jmethodID) -> Result<jclass> {
+    pub fn declaring_class(self, method: jmethodID) -> Result<jclass> {
         let mut class = null_mut();
         call!(self, 65, method => jmethodID, &raw mut class => *mut jclass)?;
         Ok(class)
     }
 
     /// The source line of a place in a method; 0 when unknown.
-    pub(crate) fn line(self, method: jmethodID, location: jlong) -> jint {
+    pub fn line(self, method: jmethodID, location: jlong) -> jint {
         let (mut n, mut p) = (0, null_mut::<LineNumberEntry>());
         if call!(self, 70, method => jmethodID, &raw mut n => *mut jint,
             &raw mut p => *mut *mut LineNumberEntry)
@@ -353,25 +401,25 @@ impl Jvmti {
     }
 
     /// All loaded classes; local references.
-    pub(crate) fn loaded_classes(self) -> Result<Vec<jclass>> {
+    pub fn loaded_classes(self) -> Result<Vec<jclass>> {
         let (mut n, mut p) = (0, null_mut::<jclass>());
         call!(self, 78, &raw mut n => *mut jint, &raw mut p => *mut *mut jclass)?;
         Ok(self.take_array(p, n))
     }
 
-    /// Has the VM send the class file hook for classes that are loaded already.
     /// Whether a class may be rewritten: no array, no primitive type, no hidden class.
-    pub(crate) fn is_modifiable(self, class: jclass) -> bool {
+    pub fn is_modifiable(self, class: jclass) -> bool {
         let mut modifiable: jboolean = 0;
         call!(self, 45, class => jclass, &raw mut modifiable => *mut jboolean).is_ok() && modifiable != 0
     }
 
-    pub(crate) fn retransform(self, classes: &[jclass]) -> Result<()> {
+    /// Has the VM send the class file hook for classes that are loaded already.
+    pub fn retransform(self, classes: &[jclass]) -> Result<()> {
         call!(self, 152, classes.len() as jint => jint, classes.as_ptr() => *const jclass)
     }
 
     /// A system property; empty when it is not there.
-    pub(crate) fn system_property(self, name: &CStr) -> String {
+    pub fn system_property(self, name: &CStr) -> String {
         let mut value = null_mut();
         match call!(self, 131, name.as_ptr() => *const c_char, &raw mut value => *mut *mut c_char) {
             Ok(()) => self.take_string(value),
@@ -389,6 +437,7 @@ mod tests {
     fn callbacks_stand_at_their_events_numbers() {
         let number = |offset: usize| 50 + offset / size_of::<usize>();
         assert_eq!(number(offset_of!(Callbacks, class_file_load_hook)), Event::ClassFileLoadHook as usize);
+        assert_eq!(number(offset_of!(Callbacks, native_method_bind)), Event::NativeMethodBind as usize);
         assert_eq!(number(offset_of!(Callbacks, monitor_wait)), Event::MonitorWait as usize);
         assert_eq!(
             number(offset_of!(Callbacks, monitor_contended_entered)),
