@@ -35,6 +35,7 @@ part_web() { npm --prefix web run test; }
 
 part_java() {
   mvn -B -f java/api/pom.xml test
+  mvn -B -f java/harness/pom.xml test
   mvn -B -f java/workloads/pom.xml test
 }
 
@@ -47,7 +48,7 @@ part_perfetto() {
 
 part_e2e() {
   LOOKBACK_AGENT=$target/release/liblookback.so LOOKBACK_BIN=$target/release/lookback \
-    cargo test -p lookback-e2e --no-fail-fast
+    LOOKBACK_HARNESS=$target/release/liblookback_harness.so cargo test -p lookback-e2e --no-fail-fast
 }
 
 # passed FAILED of a part, from what cargo, Node's runner or Maven say; one test when none of them speaks.

@@ -4,6 +4,7 @@
 //! a test fails when one of them is forgotten.
 
 use crate::Error;
+use crate::nearest::nearest;
 use crate::pattern::{Pattern, Patterns};
 use crate::units::{format_bytes, format_duration, parse_bytes, parse_duration};
 use std::path::PathBuf;
@@ -410,25 +411,8 @@ fn find(name: &str) -> Result<usize, Error> {
     if let Some(i) = KEYS.iter().position(|k| k.name == name) {
         return Ok(i);
     }
-    let near = |k: &&Key| distance(k.name, name) <= 2;
-    let nearest = KEYS.iter().filter(near).min_by_key(|k| distance(k.name, name)).map(|k| k.name);
+    let nearest = nearest(name, KEYS.iter().map(|k| k.name));
     Err(Error::UnknownKey { key: name.to_owned(), nearest })
-}
-
-/// Edits (insert, delete, change) that turn `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let change = corner + usize::from(ca != *cb);
-            corner = row[j + 1];
-            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

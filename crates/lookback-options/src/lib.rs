@@ -7,10 +7,12 @@
 
 mod error;
 mod keys;
+mod nearest;
 mod pattern;
 mod units;
 
 pub use error::Error;
 pub use keys::{KEYS, Key, Options, SlowRule, Source, split_config};
+pub use nearest::nearest;
 pub use pattern::{Pattern, Patterns};
 pub use units::{format_bytes, format_duration, parse_bytes, parse_duration};

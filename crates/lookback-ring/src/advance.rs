@@ -212,8 +212,7 @@ impl Ring {
             if managed.cmp_round(round).is_ge() || seen.round >= round {
                 return Err(Take::Overtaken);
             }
-            let mut lease = current;
-            let mut full = seen;
+            let (mut lease, mut full) = (current, seen);
             if seen.pos < shape.block_size {
                 if self.close(m, seen.round) {
                     self.count(Counter::ClosedBlocks, 1);
@@ -222,11 +221,7 @@ impl Ring {
                     continue;
                 }
                 if !self.mutated(Mutant::HeldLeaseTaken) {
-                    lease = self.spare_lease(m, current).ok_or(Take::Blocked)?;
-                    full = self.confirmed_of(m, lease);
-                    if full.pos < shape.block_size {
-                        continue;
-                    }
+                    (lease, full) = self.spare_lease(m, current).ok_or(Take::Blocked)?;
                 }
             }
             // ORDERING: AcqRel. Acquire as for the load of Confirmed, whose value it confirms. Release is not

@@ -62,12 +62,15 @@ impl Ring {
         LeaseBlock(self.lease_block(m, lease).load(Ordering::Relaxed))
     }
 
-    /// A lease other than `current` that is free.
-    pub(crate) fn spare_lease(&self, m: MetadataIndex, current: LeaseIndex) -> Option<LeaseIndex> {
-        let free = |&lease: &LeaseIndex| {
-            lease != current && self.confirmed_of(m, lease).pos >= self.shape.block_size
-        };
-        self.leases().find(free)
+    /// A lease other than `current` that is free, and its full Confirmed.
+    pub(crate) fn spare_lease(
+        &self,
+        m: MetadataIndex,
+        current: LeaseIndex,
+    ) -> Option<(LeaseIndex, RoundPos)> {
+        let others = self.leases().filter(|&lease| lease != current);
+        let mut confirmed = others.map(|lease| (lease, self.confirmed_of(m, lease)));
+        confirmed.find(|(_, confirmed)| confirmed.pos >= self.shape.block_size)
     }
 
     /// Whether a writer that was left behind still holds the data block, as far as leases other than `own` tell.

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// A JDK.
 #[derive(Clone, Debug)]
@@ -222,6 +222,45 @@ pub(crate) fn programs() -> &'static Path {
         }
         classes
     })
+}
+
+/// The library of the harness.
+pub(crate) fn harness() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        if let Some(named) = std::env::var_os("LOOKBACK_HARNESS").filter(|v| !v.is_empty()) {
+            return std::fs::canonicalize(&named).unwrap_or_else(|e| panic!("{}: {e}", named.display()));
+        }
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--quiet", "--release", "-p", "lookback-harness", "--target-dir"]);
+        succeed(cargo.arg(target()).current_dir(root()));
+        target().join("release/liblookback_harness.so")
+    })
+}
+
+/// The harness's jar.
+pub(crate) fn harness_jar() -> &'static Path {
+    static JAR: OnceLock<PathBuf> = OnceLock::new();
+    JAR.get_or_init(|| {
+        let project = root().join("java/harness");
+        package(&project, &[]);
+        let jar = project.join("target/lookback-harness.jar");
+        assert!(jar.is_file(), "mvn has not made {}", jar.display());
+        jar
+    })
+}
+
+/// The directory with the compiled programs of a folder of `tests/programs/harness`, which see the harness's jar.
+pub(crate) fn harness_programs(folder: &str) -> PathBuf {
+    static COMPILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let classes = target().join("e2e/harness").join(if folder.is_empty() { "plain" } else { folder });
+    let mut compiled = COMPILED.lock().unwrap_or_else(|e| e.into_inner());
+    if !compiled.iter().any(|c| c == folder) {
+        let _ = std::fs::remove_dir_all(&classes);
+        compile(&root().join("tests/programs/harness").join(folder), "17", harness_jar(), &classes);
+        compiled.push(folder.to_owned());
+    }
+    classes
 }
 
 fn compile(sources: &Path, release: &str, class_path: &Path, classes: &Path) {

@@ -1,6 +1,7 @@
 //! What the tests share: what is built once, JVMs to run, directories of their own, recordings read back.
 
 pub(crate) mod artifacts;
+pub(crate) mod harness;
 pub(crate) mod java;
 pub(crate) mod place;
 pub(crate) mod process;

@@ -1,0 +1,4 @@
+package org.dacapo.harness;
+
+/** As DaCapo declares it; only to compile against. */
+public class CommandLineArgs {}
