@@ -210,6 +210,20 @@ Examples:
         )
     )]
     Config(ConfigArgs),
+    /// Measure what a collector, a tracer or another configuration costs, so that the figure holds
+    #[command(
+        before_help = "\
+Examples:
+  lookback lab metrics                  what is measured
+  lookback lab report lab-results/gc    what came out, as a page",
+        after_help = after_help!(),
+        arg_required_else_help = true,
+        disable_help_subcommand = true
+    )]
+    Lab {
+        #[command(subcommand)]
+        verb: crate::lab::LabVerb,
+    },
     /// Print a completion script for a shell
     #[command(
         before_help = "\

@@ -4,6 +4,7 @@
 //! `docs/TROUBLESHOOTING.md` can use the literal messages as headings and a test can hold the two
 //! together. Nothing here prints or exits; only `main` does.
 
+use lookback_lab::Error as LabError;
 use lookback_options::format_bytes;
 use std::fmt;
 use std::io;
@@ -95,6 +96,8 @@ pub(crate) enum Error {
     StillRuns { file: PathBuf, pid: u32 },
     /// There is no record in it.
     NothingRecorded { file: PathBuf },
+    /// Documents do not say what the runs say that they cite.
+    Stale { differences: usize },
     /// There is no event in a ring file.
     NoEvents { file: PathBuf, damages: Vec<String> },
     /// The file system has no room for a ring.
@@ -107,6 +110,8 @@ pub(crate) enum Error {
     TooLarge { file: PathBuf, size: u64, most: u64 },
     /// A ring file is to become smaller than it can.
     TooSmall { file: PathBuf, size: u64, least: u64 },
+    /// The laboratory cannot go on.
+    Lab(LabError),
     /// No browser could be started.
     Open { file: PathBuf, why: String },
 }
@@ -139,6 +144,20 @@ impl Error {
             | Error::TooLarge { .. }
             | Error::TooSmall { .. }
             | Error::NoEvents { .. }
+            | Error::Lab(
+                LabError::Experiment { .. }
+                | LabError::UnknownConfiguration { .. }
+                | LabError::AmbiguousConfiguration { .. }
+                | LabError::Unknown { .. }
+                | LabError::NotDistillable { .. },
+            )
+            | Error::Lab(
+                LabError::NotAPlan { .. }
+                | LabError::NoMatch { .. }
+                | LabError::NothingToSearch
+                | LabError::Hosts { .. }
+                | LabError::NothingToVary,
+            )
             | Error::NothingRecorded { .. } => USAGE,
             _ => FAILED,
         }
@@ -226,6 +245,8 @@ impl fmt::Display for Error {
                 write!(f, "{} is in use by process {pid}, which still runs", file.display())
             }
             Error::NothingRecorded { file } => write!(f, "{} holds no record of a method", file.display()),
+            Error::Stale { differences: 1 } => write!(f, "1 block differs from its run"),
+            Error::Stale { differences } => write!(f, "{differences} blocks differ from their runs"),
             Error::NoEvents { file, .. } => write!(f, "{} holds no event", file.display()),
             Error::NoRoom { file, bytes } => {
                 write!(f, "there is no room for {} at {}", crate::output::bytes(*bytes), file.display())
@@ -248,6 +269,7 @@ impl fmt::Display for Error {
                 crate::output::bytes(*size),
                 crate::output::bytes(*least)
             ),
+            Error::Lab(error) => error.fmt(f),
             Error::Open { file, why } => write!(f, "cannot open {} in a browser: {why}", file.display()),
         }
     }
@@ -360,6 +382,9 @@ impl Error {
             Error::NothingRecorded { .. } => {
                 "was tracing on, and do the patterns match? `lookback info` shows what is in it".into()
             }
+            Error::Stale { .. } => {
+                "`lookback lab publish DIR --name NAME --into DOCUMENT` writes a run and renews the blocks of documents".into()
+            }
             Error::NoEvents { damages, file } if damages.is_empty() => format!(
                 "has a program recorded into it, and do its levels let anything pass? `lookback record --ring {} --level trace` lets everything pass",
                 file.display()
@@ -378,6 +403,7 @@ impl Error {
             Error::TooSmall { least, .. } => {
                 format!("give {} or more", format_bytes(least.div_ceil(1 << 10) << 10))
             }
+            Error::Lab(error) => error.hint(),
             Error::Open { file, .. } => format!("open {} yourself", file.display()),
             _ => String::new(),
         }
@@ -385,3 +411,13 @@ impl Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<LabError> for Error {
+    fn from(error: LabError) -> Error {
+        match error {
+            LabError::Read { path, error } => Error::Read { file: path, error },
+            LabError::Write { path, error } => Error::Write { file: path, error },
+            error => Error::Lab(error),
+        }
+    }
+}

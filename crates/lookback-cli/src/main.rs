@@ -10,6 +10,7 @@ mod control;
 mod error;
 mod incident;
 mod interrupt;
+mod lab;
 mod open_ring;
 mod output;
 mod process;
@@ -79,6 +80,7 @@ fn dispatch(cli: &Cli, streams: &mut Streams<'_>) -> Result<u8> {
         Some(Verb::Report(args)) => verbs::report::run(args, streams),
         Some(Verb::Convert(args)) => verbs::convert::run(args, streams),
         Some(Verb::Info(args)) => verbs::info::run(args, streams),
+        Some(Verb::Lab { verb }) => lab::run(verb, streams),
         Some(Verb::Config(args)) => verbs::config::run(&settings(&args.options)?, streams),
         Some(Verb::Completion(args)) => {
             let mut script = Vec::new();

@@ -31,6 +31,11 @@ impl Progress {
         Progress::bar(things, "{msg} [{bar:30}] {pos}/{len}")
     }
 
+    /// Steps of which each has words of its own.
+    pub(crate) fn steps() -> Progress {
+        Progress::bar("", "[{bar:20}] {pos}/{len} {wide_msg}")
+    }
+
     fn bar(message: &str, template: &str) -> Progress {
         let style = ProgressStyle::with_template(template);
         let bar = ProgressBar::with_draw_target(Some(0), target()).with_message(message.to_owned());
@@ -41,6 +46,21 @@ impl Progress {
     pub(crate) fn at(&self, done: u64, all: u64) {
         self.0.set_length(all);
         self.0.set_position(done);
+    }
+
+    /// What is done now.
+    pub(crate) fn say(&self, message: &str) {
+        self.0.set_message(message.to_owned());
+    }
+
+    /// Whether nothing is drawn.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.0.is_hidden()
+    }
+
+    /// Writes to the terminal without disturbing what is drawn.
+    pub(crate) fn suspend(&self, write: impl FnOnce()) {
+        self.0.suspend(write);
     }
 }
 

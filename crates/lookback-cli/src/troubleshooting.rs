@@ -2,6 +2,7 @@
 //! its heading there. Compiled for tests only.
 
 use crate::error::Error;
+use lookback_lab::Error as LabError;
 use std::io;
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ fn io_error() -> io::Error {
 fn samples() -> Vec<Error> {
     let file = || PathBuf::from("FILE");
     let text = |s: &str| s.to_owned();
-    vec![
+    let mut all = vec![
         Error::Stdout(io_error()),
         Error::Option { key: text("KEY"), source: text("SOURCE"), why: text("WHY"), hint: text("") },
         Error::OptionsFile { file: file(), why: text("WHY") },
@@ -51,6 +52,10 @@ fn samples() -> Vec<Error> {
         Error::UnknownFormat { output: text("NAME") },
         Error::StillRuns { file: "REGION".into(), pid: 0 },
         Error::NothingRecorded { file: file() },
+        Error::Lab(LabError::Drawing { figure: text("NAME"), why: text("WHY") }),
+        Error::Lab(LabError::Published { path: file() }),
+        Error::Lab(LabError::Block { path: file(), line: 0, why: text("WHY") }),
+        Error::Stale { differences: 0 },
         Error::NoEvents { file: file(), damages: vec![] },
         Error::NoRoom { file: file(), bytes: 0 },
         Error::Ring { file: file(), why: text("WHY") },
@@ -58,6 +63,40 @@ fn samples() -> Vec<Error> {
         Error::TooLarge { file: file(), size: 0, most: 0 },
         Error::TooSmall { file: file(), size: 0, least: 0 },
         Error::Open { file: file(), why: text("WHY") },
+    ];
+    all.extend(of_the_laboratory().into_iter().map(Error::Lab));
+    all
+}
+
+/// Those of the laboratory, without the two that are worded as the command's own.
+fn of_the_laboratory() -> Vec<LabError> {
+    let path = || PathBuf::from("FILE");
+    let text = |s: &str| s.to_owned();
+    vec![
+        LabError::Damaged { path: path(), line: 0, why: text("WHY") },
+        LabError::NotAPlan { path: path(), why: text("WHY") },
+        LabError::InUse { path: "DIR".into(), pid: Some(0) },
+        LabError::Directory { path: "DIR".into(), character: ',' },
+        LabError::Cores { missing: vec![7], allowed: vec![0] },
+        LabError::NoHarness { workload: text("NAME") },
+        LabError::NoMatch { pattern: text("PATTERN"), names: vec![] },
+        LabError::NothingToSearch,
+        LabError::NothingToVary,
+        LabError::SelfCheck { failed: vec![], all: 4 },
+        LabError::CannotStart { workload: text("NAME"), why: text("WHY") },
+        LabError::Interrupted { done: 0, all: 0 },
+        LabError::MixedCells { cell: text("CELL"), ids: vec![text("IDS")] },
+        LabError::UnknownConfiguration { pattern: text("PATTERN"), known: vec![] },
+        LabError::AmbiguousConfiguration { pattern: text("PATTERN"), matches: vec![text("NAMES")] },
+        LabError::Unknown { kind: "METRIC", name: text("NAME"), known: vec![] },
+        LabError::NotDistillable { metric: text("METRIC") },
+        LabError::NothingToCompare { left_out: vec![] },
+        LabError::JitRun { directory: "DIR".into(), why: text("WHY") },
+        LabError::Experiment { path: path(), problems: vec![] },
+        LabError::Incomplete { path: path(), missing: vec![] },
+        LabError::Hosts { why: text("WHY") },
+        LabError::Parallel { why: text("WHY") },
+        LabError::Shards { missing: 0, all: 0, hosts: vec![text("HOSTS")] },
     ]
 }
 

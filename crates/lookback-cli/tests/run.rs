@@ -2,25 +2,9 @@
 
 mod support;
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use support::{Place, Ran};
-
-/// A shell script in the place. It is written by another process: a descriptor of this one, open for writing
-/// while another test's thread forks, would make the script "busy".
-fn script(place: &Place, name: &str, body: &str) -> PathBuf {
-    let file = place.file(name);
-    let mut writer = Command::new("sh")
-        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
-        .arg(&file)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    writer.stdin.take().unwrap().write_all(format!("#!/bin/sh\n{body}\n").as_bytes()).unwrap();
-    assert!(writer.wait().unwrap().success());
-    file
-}
+use support::{Place, Ran, script};
 
 /// A file that passes for the agent.
 fn agent(place: &Place, name: &str) -> PathBuf {

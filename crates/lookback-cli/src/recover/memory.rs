@@ -64,7 +64,8 @@ impl RegionMemory {
         let failed = |error| Error::Read { file: path.clone(), error };
         let mut head = vec![0; HEADER_BYTES.min(found as usize)];
         file.read_exact(&mut head).map_err(failed)?;
-        let claimed = claimed_length(&head).filter(|&n| n > found && n <= MOST_COMPLETED);
+        let claimed =
+            claimed_length(&head, &MAGIC, header::BYTES).filter(|&n| n > found && n <= MOST_COMPLETED);
         if let Some(needed) = claimed {
             damages.push(format!("the file is cut: {found} of {needed} bytes are there"));
         }
@@ -98,9 +99,10 @@ impl RegionMemory {
     }
 }
 
-fn claimed_length(head: &[u8]) -> Option<u64> {
-    let bytes = head.get(header::BYTES..)?.first_chunk()?;
-    head.starts_with(&MAGIC).then(|| u64::from_le_bytes(*bytes))
+/// The length that a file's header names at byte `at`, when the file begins with `magic`.
+pub(crate) fn claimed_length(head: &[u8], magic: &[u8], at: usize) -> Option<u64> {
+    let bytes = head.get(at..)?.first_chunk()?;
+    head.starts_with(magic).then(|| u64::from_le_bytes(*bytes))
 }
 
 /// Reads into `out`, and leaves pages alone whose bytes are zeros already: a region is mostly holes.

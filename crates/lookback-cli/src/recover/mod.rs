@@ -21,8 +21,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
-pub(crate) use memory::read_sparse;
 use memory::{RegionMemory, Source};
+pub(crate) use memory::{claimed_length, read_sparse};
 pub(crate) use threads::FoundThread;
 
 /// What was found, for people.

@@ -15,6 +15,7 @@ pub(crate) use snapshot::{Found, write};
 use crate::error::{Error, Result};
 use crate::open_ring::OpenRing;
 use crate::process::{FileIdentity, holder_of};
+use crate::recover;
 use lookback_format::definitions::Definitions;
 use lookback_format::ring_file::{
     CATEGORIES, CATEGORIES_AT, CATEGORY_BYTES, Category, ClockMap, Header, MAGIC, PAGE, SNAPSHOT_BYTES,
@@ -75,7 +76,8 @@ impl RingFile {
         }
         let mut page = vec![0; PAGE.min(meta.len() as usize)];
         file.read_exact_at(&mut page, 0).map_err(failed)?;
-        let claimed = claimed_length(&page).filter(|&n| n > meta.len() && n <= MOST_COMPLETED);
+        let claimed = recover::claimed_length(&page, &MAGIC, header::BYTES)
+            .filter(|&n| n > meta.len() && n <= MOST_COMPLETED);
         let mut damages = Vec::new();
         if let Some(needed) = claimed {
             damages.push(format!("the file is cut: {} of {needed} bytes are there", meta.len()));
@@ -167,16 +169,11 @@ impl RingFile {
     }
 }
 
-fn claimed_length(page: &[u8]) -> Option<u64> {
-    let bytes = page.get(header::BYTES..)?.first_chunk()?;
-    page.starts_with(&MAGIC).then(|| u64::from_le_bytes(*bytes))
-}
-
 /// The `there` bytes of a cut file, in memory of `len` bytes.
 fn completed(file: &File, len: usize, there: u64) -> io::Result<MmapMut> {
     let mut map = MmapOptions::new().len(len).no_reserve_swap().map_anon()?;
     let mut file = file.try_clone()?;
-    crate::recover::read_sparse(&mut file, &mut map[..there as usize])?;
+    recover::read_sparse(&mut file, &mut map[..there as usize])?;
     Ok(map)
 }
 

@@ -81,7 +81,7 @@ fn width() -> usize {
     terminal_size::terminal_size().map_or(Style::default().width, |(w, _)| usize::from(w.0).min(MOST))
 }
 
-fn open(page: &Path) -> Result<()> {
+pub(crate) fn open(page: &Path) -> Result<()> {
     let browser = std::env::var_os("BROWSER").filter(|b| !b.is_empty()).unwrap_or_else(|| "xdg-open".into());
     let mut command = Command::new(&browser);
     command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

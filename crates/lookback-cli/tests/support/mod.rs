@@ -69,6 +69,21 @@ impl Place {
     }
 }
 
+/// A shell script in the place. It is written by another process: a descriptor of this one, open for writing
+/// while another test's thread forks, would make the script "busy".
+pub(crate) fn script(place: &Place, name: &str, body: &str) -> PathBuf {
+    let file = place.file(name);
+    let mut writer = Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(&file)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writer.stdin.take().unwrap().write_all(format!("#!/bin/sh\n{body}\n").as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success());
+    file
+}
+
 /// What a run of the command gave.
 #[derive(Debug)]
 pub(crate) struct Ran {

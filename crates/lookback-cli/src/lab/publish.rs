@@ -1,0 +1,99 @@
+//! `lookback lab publish`: keeps a run, and renews or checks the figures of documents.
+//!
+//! The constraint that shaped it: the check is a lint, so it reads documents and kept runs alone, tells all differences
+//! and writes nothing.
+
+use super::report::document;
+use crate::error::{Error, Result};
+use crate::output::{self, Access};
+use crate::verbs::{Streams, stdout};
+use clap::Args;
+use lookback_lab::report::{Blocks, HEAP, Publication, Runs, Sources};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `lookback lab publish`.
+#[derive(Debug, Args)]
+pub(crate) struct PublishArgs {
+    /// The directory of results
+    #[arg(required_unless_present = "check", conflicts_with = "check")]
+    dir: Option<PathBuf>,
+    /// The run's name in documents: a word
+    #[arg(long, value_name = "NAME", requires = "dir", required_unless_present = "check", value_parser = name)]
+    name: Option<String>,
+    /// Where runs are kept
+    #[arg(long, value_name = "DIR", default_value = "bench/runs")]
+    to: PathBuf,
+    /// Renew the blocks of this run in these documents
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "dir")]
+    into: Vec<PathBuf>,
+    /// Make tables of one heap at the multiple nearest to this
+    #[arg(long, value_name = "MULTIPLE", default_value_t = HEAP)]
+    heap: f64,
+    /// Replace a run that was published before
+    #[arg(short, long)]
+    force: bool,
+    /// Only check whether the blocks of these documents say what their runs say
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    check: Vec<PathBuf>,
+}
+
+fn name(text: &str) -> std::result::Result<String, String> {
+    if lookback_lab::report::word(text) == text {
+        Ok(text.to_owned())
+    } else {
+        Err("a run's name has small letters, digits and hyphens".into())
+    }
+}
+
+/// Publishes or checks.
+pub(crate) fn run(args: &PublishArgs, streams: &mut Streams<'_>) -> Result<()> {
+    let (Some(dir), Some(name)) = (&args.dir, &args.name) else { return check(args, streams) };
+    // Blocks are read first: one that cannot be filled is told before anything is written.
+    let documents =
+        args.into.iter().map(|path| read(path).map(|text| (path, text))).collect::<Result<Vec<_>>>()?;
+    for (path, text) in &documents {
+        Blocks::of(path, text)?;
+    }
+    let sources = Sources::read(dir)?;
+    let document = document(dir, args.heap)?;
+    let run =
+        Publication { sources: &sources, document: &document, name }.write(dir, &args.to, args.force)?;
+    writeln!(streams.out, "{}", run.display()).map_err(stdout)?;
+    let runs = Runs::open(&args.to)?;
+    for (path, text) in &documents {
+        let (new, changed) = Blocks::of(path, text)?.renew(&runs, Some(name))?;
+        if changed > 0 {
+            let write = |file: &mut fs::File| file.write_all(new.as_bytes()).map_err(output::failed(path));
+            output::write(path, true, Access::Usual, write)?;
+        }
+        let shown = crate::control::printable(&path.display().to_string());
+        streams.note(&format!("{shown}: {changed} blocks renewed"));
+    }
+    Ok(())
+}
+
+fn check(args: &PublishArgs, streams: &mut Streams<'_>) -> Result<()> {
+    let runs = Runs::open(&args.to)?;
+    let (mut blocks, mut differences) = (0, 0);
+    for path in &args.check {
+        let text = read(path)?;
+        let found = Blocks::of(path, &text)?;
+        blocks += found.count();
+        for difference in found.check(&runs) {
+            differences += 1;
+            let line = crate::control::printable(&difference.to_string());
+            writeln!(streams.out, "{line}").map_err(stdout)?;
+        }
+    }
+    if differences > 0 {
+        return Err(Error::Stale { differences });
+    }
+    streams.note(&format!("{blocks} blocks say what their runs say"));
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|error| Error::Read { file: path.to_owned(), error })
+}
