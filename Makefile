@@ -19,10 +19,13 @@ RING := $(TARGET)/release/liblookback_ring.so
 PAGE := web/dist/report.html
 API := java/api/target/lookback-api.jar
 WORKLOADS := java/workloads/target/lookback-workloads.jar
+HARNESS := $(TARGET)/release/liblookback_harness.so
+HARNESS_JAR := java/harness/target/lookback-harness.jar
 WEB_MODULES := web/node_modules/.package-lock.json
 
 PAGE_SOURCES := $(shell find web/src web/build -type f) web/package.json web/tsconfig.json
 API_SOURCES := java/api/pom.xml $(shell find java/api/src/main -type f)
+HARNESS_SOURCES := java/harness/pom.xml $(shell find java/harness/src/main java/harness/stub -type f)
 WORKLOAD_SOURCES := java/workloads/pom.xml $(shell find java/workloads/src/main -type f)
 
 ifdef CI
@@ -42,12 +45,14 @@ setup: ## Install what building and testing need, where it is missing
 setup-build: ## Install only what building and the demo need
 	@scripts/setup.sh build
 
-.PHONY: build native web api workloads
-build: native api workloads ## Build the agent, the command, the native recorder, the report page, the Java API and the programs to trace
+.PHONY: build native web api harness workloads
+build: native api harness workloads ## Build the agent, the command, the native recorder, the report page, the Java API, the harness and the programs to trace
 native: $(PAGE) ## Build the agent, the command and the native recorder
 	@$(STEP) 'build: agent, command and recorder' $(WITH) cargo build --release -p lookback-agent -p lookback-cli -p lookback-c
 web: $(PAGE) ## Build the report page
 api: $(API) ## Build the Java API: java/api/target/lookback-api.jar
+harness: $(HARNESS_JAR) ## Build the agent that measures, and its jar
+	@$(STEP) 'build: harness' $(WITH) cargo build --release -p lookback-harness
 workloads: $(WORKLOADS) ## Build the programs to trace
 
 $(WEB_MODULES): web/package-lock.json
@@ -60,6 +65,9 @@ $(PAGE): $(WEB_MODULES) $(PAGE_SOURCES)
 $(RING): native ;
 $(API): $(API_SOURCES) $(RING)
 	@$(STEP) 'build: Java API' $(WITH) scripts/api.sh $(RING)
+	@touch $@
+$(HARNESS_JAR): $(HARNESS_SOURCES)
+	@$(STEP) 'build: Java side of the harness' $(WITH) mvn -q -B -f java/harness/pom.xml package -Dmaven.test.skip=true
 	@touch $@
 $(WORKLOADS): $(WORKLOAD_SOURCES)
 	@$(STEP) 'build: programs to trace' $(WITH) mvn -q -B -f java/workloads/pom.xml package -Dmaven.test.skip=true
@@ -80,23 +88,26 @@ fuzz: ## Fuzz the reader of the ring's region for FUZZ_SECONDS; needs cargo-fuzz
 	@$(WITH) env -C crates/lookback-ring RUSTC_BOOTSTRAP=1 cargo fuzz run region -- -max_total_time=$(FUZZ_SECONDS)
 test-web: $(WEB_MODULES) ## Test the report page, in a browser too
 	@$(WITH) scripts/test.sh web
-test-java: ## Test the Java API and the programs to trace
+test-java: ## Test the Java API, the harness's Java side and the programs to trace
 	@$(WITH) scripts/test.sh java
 test-perfetto: ## Have Perfetto's own engine read a trace
 	@$(WITH) scripts/test.sh perfetto
 test-e2e: build ## Record real programs on real JVMs and read the incidents
 	@$(WITH) scripts/test.sh e2e
 
-.PHONY: lint lint-rust lint-web lint-java tidy
-lint: lint-rust lint-web lint-java tidy ## Check format and style of everything
+.PHONY: lint lint-rust lint-web lint-java lint-figures tidy
+lint: lint-rust lint-web lint-java lint-figures tidy ## Check format and style of everything
 lint-rust: $(PAGE) ## rustfmt and clippy
 	@$(STEP) 'lint: rustfmt' $(WITH) cargo fmt --all --check
 	@$(STEP) 'lint: clippy' $(WITH) cargo clippy --quiet --workspace --all-targets -- -D warnings
 lint-web: $(WEB_MODULES) ## TypeScript's checker and eslint
 	@$(STEP) 'lint: report page' $(WITH) npm --prefix web run lint
-lint-java: $(API) $(WORKLOADS) ## javac with all its warnings, as errors
+lint-java: $(API) $(HARNESS_JAR) $(WORKLOADS) ## javac with all its warnings, as errors
 	@$(STEP) 'lint: Java' $(WITH) mvn -q -B -f java/workloads/pom.xml test-compile
 	@$(STEP) 'lint: Java API' $(WITH) mvn -q -B -f java/api/pom.xml test-compile
+	@$(STEP) 'lint: Java side of the harness' $(WITH) mvn -q -B -f java/harness/pom.xml test-compile
+lint-figures: native ## Figures of documents against the runs that they cite
+	@$(STEP) 'lint: figures of documents' $(WITH) $(TARGET)/release/lookback lab publish --check README.md docs/*.md
 tidy: ## What no compiler checks: build products, overlong files, dead links, shell scripts
 	@$(STEP) 'lint: tidy' scripts/tidy.sh
 
@@ -107,7 +118,7 @@ demo: setup-build ## Build, record a web shop, find out why it was slow: demo-ou
 screenshot: ## Make docs/report.png from the demo's report
 	@scripts/screenshot.sh
 
-.PHONY: bench-tracepoint bench-api bench-workloads bench-startup bench-ring bench-ring-load bench-replay bench-smoke
+.PHONY: bench-tracepoint bench-api bench-workloads bench-startup bench-ring bench-ring-load bench-replay bench-lab bench-smoke
 bench-tracepoint: build ## Cost of a trace point
 	@$(WITH) bench/tracepoint.sh
 bench-api: build ## Cost of a span or an instant of the Java API
@@ -122,15 +133,19 @@ bench-ring-load: ## Cost of the ring by threads, cores and size of the area
 	@$(WITH) bench/load.sh
 bench-replay: ## What the ring and others keep of real traces
 	@$(WITH) bench/replay.sh
+bench-lab: build ## Is the lab itself right? An hour and more, on a quiet machine; goes on where it stopped
+	@$(WITH) bench/lab.sh
 bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
-	@for bench in tracepoint api workloads startup replay ring load; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+	@for bench in tracepoint api workloads startup replay ring load lab; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 
 .PHONY: install clean
-install: native ## Install the command, the agent and the native recorder below PREFIX (/usr/local)
+install: native harness ## Install the command, the agent, the native recorder and the harness below PREFIX (/usr/local)
 	@install -D -m 755 $(TARGET)/release/lookback $(DESTDIR)$(PREFIX)/bin/lookback
 	@install -D -m 755 $(AGENT) $(DESTDIR)$(PREFIX)/lib/liblookback.so
 	@install -D -m 755 $(RING) $(DESTDIR)$(PREFIX)/lib/liblookback_ring.so
 	@install -D -m 644 crates/lookback-c/include/lookback_ring.h $(DESTDIR)$(PREFIX)/include/lookback_ring.h
-	@echo 'installed $(DESTDIR)$(PREFIX)/bin/lookback, lib/liblookback.so, lib/liblookback_ring.so and include/lookback_ring.h'
+	@install -D -m 755 $(HARNESS) $(DESTDIR)$(PREFIX)/lib/liblookback_harness.so
+	@install -D -m 644 $(HARNESS_JAR) $(DESTDIR)$(PREFIX)/lib/lookback-harness.jar
+	@echo 'installed $(DESTDIR)$(PREFIX)/bin/lookback, lib/liblookback.so, lib/liblookback_ring.so, include/lookback_ring.h, lib/liblookback_harness.so and lib/lookback-harness.jar'
 clean: ## Remove everything that was built
-	@rm -rf $(TARGET) demo-out web/dist web/test-out web/node_modules tests/perfetto/node_modules java/api/target java/workloads/target
+	@rm -rf $(TARGET) demo-out web/dist web/test-out web/node_modules tests/perfetto/node_modules java/api/target java/harness/target java/workloads/target

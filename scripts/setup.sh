@@ -27,8 +27,14 @@ if [ -z "$only_build" ]; then
   command -v pkg-config >/dev/null || packages+=(pkg-config)
   command -v unzip >/dev/null || packages+=(unzip)
   command -v pip >/dev/null || packages+=(python3-pip)
+  command -v parallel >/dev/null || packages+=(parallel)
+  command -v rsync >/dev/null || packages+=(rsync)
   command -v shellcheck >/dev/null || packages+=(shellcheck)
   [ -n "$(chromium)" ] || packages+=(chromium)
+  # The desktop application among the workloads, which needs a display and a JDK that can use it.
+  command -v Xvfb >/dev/null || packages+=(xvfb fonts-dejavu-core)
+  jdk17=$(jdk_home 17)
+  [ -n "$jdk17" ] && [ -e "$jdk17/lib/libawt_xawt.so" ] || packages+=(openjdk-17-jre)
 fi
 if [ ${#packages[@]} -gt 0 ]; then
   install="apt-get update && apt-get install -y --no-install-recommends ${packages[*]}"
