@@ -49,12 +49,12 @@ setup-build: ## Install only what building and the demo need
 
 .PHONY: build native web api harness workloads
 build: native api harness workloads ## Build the agent, the command, the native recorder, the report page, the Java API, the harness and the programs to trace
-native: $(PAGE) ## Build the agent, the command and the native recorder
-	@$(STEP) 'build: agent, command and recorder' $(WITH) cargo build --release -p lookback-agent -p lookback-cli -p lookback-c
+# In one go: alone, the harness would have other features of what it depends on, and each would undo the other's.
+native: $(PAGE) ## Build the agent, the command, the native recorder and the harness
+	@$(STEP) 'build: agent, command, recorder and harness' $(WITH) cargo build --release -p lookback-agent -p lookback-cli -p lookback-c -p lookback-harness
 web: $(PAGE) ## Build the report page
 api: $(API) ## Build the Java API: java/api/target/lookback-api.jar
-harness: $(HARNESS_JAR) ## Build the agent that measures, and its jar
-	@$(STEP) 'build: harness' $(WITH) cargo build --release -p lookback-harness
+harness: native $(HARNESS_JAR) ## Build the agent that measures, and its jar
 workloads: $(WORKLOADS) ## Build the programs to trace
 
 $(WEB_MODULES): web/package-lock.json
@@ -109,7 +109,7 @@ lint-java: $(API) $(HARNESS_JAR) $(WORKLOADS) ## javac with all its warnings, as
 	@$(STEP) 'lint: Java API' $(WITH) mvn -q -B -f java/api/pom.xml test-compile
 	@$(STEP) 'lint: Java side of the harness' $(WITH) mvn -q -B -f java/harness/pom.xml test-compile
 lint-figures: native ## Figures of documents against the runs that they cite
-	@$(STEP) 'lint: figures of documents' $(WITH) $(TARGET)/release/lookback lab publish --check README.md docs/*.md
+	@$(STEP) 'lint: figures of documents' $(WITH) $(TARGET)/release/lookback lab publish --check README.md docs/*.md java/*/README.md
 tidy: ## What no compiler checks: build products, overlong files, dead links, shell scripts
 	@$(STEP) 'lint: tidy' scripts/tidy.sh
 
@@ -120,25 +120,31 @@ demo: setup-build ## Build, record a web shop, find out why it was slow: demo-ou
 screenshot: ## Make docs/report.png from the demo's report
 	@scripts/screenshot.sh
 
-.PHONY: bench-tracepoint bench-api bench-workloads bench-startup bench-ring bench-ring-load bench-replay bench-lab bench-smoke
+.PHONY: bench-tracepoint bench-api bench-ring bench-ring-load bench-replay bench-workloads bench-startup bench-lab bench-smoke
 bench-tracepoint: build ## Cost of a trace point
 	@$(WITH) bench/tracepoint.sh
 bench-api: build ## Cost of a span or an instant of the Java API
 	@$(WITH) bench/api.sh
-bench-workloads: build ## Cost for whole programs
-	@$(WITH) bench/workloads.sh
-bench-startup: build ## Cost at start-up
-	@$(WITH) bench/startup.sh
 bench-ring: ## Cost of the ring, beside LTTng-UST, JFR and ftrace
 	@$(WITH) bench/ring.sh
 bench-ring-load: ## Cost of the ring by threads, cores and size of the area
 	@$(WITH) bench/load.sh
 bench-replay: ## What the ring and others keep of real traces
 	@$(WITH) bench/replay.sh
+bench-workloads: build ## Cost for whole programs: experiments/tracer.toml; hours, goes on where it stopped
+	@$(WITH) bench/experiment.sh tracer
+bench-startup: build ## Cost at start-up: experiments/startup.toml; goes on where it stopped
+	@$(WITH) bench/experiment.sh startup
 bench-lab: build ## Is the lab itself right? An hour and more, on a quiet machine; goes on where it stopped
 	@$(WITH) bench/lab.sh
-bench-smoke: build ## All benchmarks, short, without keeping data: do they still work?
-	@for bench in tracepoint api workloads startup replay ring load lab; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+bench-smoke: build ## All benchmarks, short: do they still work?
+	@for bench in tracepoint api replay ring load lab; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+	@$(STEP) 'bench: experiment, short' $(WITH) bench/experiment.sh smoke
+
+FIGURES ?= tracepoint api startup tracer ring ring-load replay gc gc-curves desktop
+.PHONY: figures
+figures: build ## Run the experiments FIGURES (all), keep them in bench/runs, renew the documents' figures; days, goes on where it stopped
+	@$(WITH) scripts/figures.sh $(FIGURES)
 
 .PHONY: install clean
 install: native harness ## Install the command, the agent, the native recorder and the harness below PREFIX (/usr/local)

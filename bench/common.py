@@ -1,8 +1,9 @@
 """What the benchmarks share: where things are, how a program is run, how figures are kept and printed.
 
 The constraint that shaped it: machines are shared and noisy, so every benchmark runs its variants in turn
-(A B C A B C ...) and prints ratios or differences of their figures, never a lone absolute time. It must not hide a
-run: every raw line goes into bench/runs, with what the machine and the JDK were.
+(A B C A B C ...) and prints ratios or differences of their figures, never a lone absolute time. Each is a workload of
+an experiment of the same name (experiments/), whose figures are its lines `result NAME VALUE UNIT`; with `--out DIR`,
+which the experiment gives, raw lines and what is drawn are kept in that directory, to be published with them.
 """
 
 import datetime
@@ -43,15 +44,16 @@ def version(java):
 
 
 class Run:
-    """Keeps the raw lines of one benchmark run and its results."""
+    """Prints the raw lines of one benchmark run and its results, and keeps them where it is told to."""
 
     def __init__(self, name, needs=(AGENT, pathlib.Path(JARS.split(":")[0]))):
         for needed in needs:
             if not needed.exists():
                 sys.exit(f"{needed} is missing; run `make build` first")
-        now = datetime.datetime.now(datetime.timezone.utc)
-        self.path = ROOT / "bench" / "runs" / f"{now:%Y-%m-%d-%H%M}-{name}.txt"
+        self.name = name
+        self.directory = pathlib.Path(sys.argv[sys.argv.index("--out") + 1]) if "--out" in sys.argv else None
         self.lines = []
+        now = datetime.datetime.now(datetime.timezone.utc)
         cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
         self.note(f"# {name}, {now:%Y-%m-%d %H:%M} UTC, commit {commit.stdout.strip()}")
@@ -77,12 +79,15 @@ class Run:
     def result(self, name, value, unit):
         self.note(f"result {name} {value:.4g} {unit}")
 
+    def keep(self, name, text):
+        """Keeps a text as a file, where anything is kept."""
+        if self.directory:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            (self.directory / name).write_text(text)
+
     def close(self):
         self.note(f"# load at the end {os.getloadavg()[0]:.1f}")
-        if "--smoke" not in sys.argv:
-            self.path.parent.mkdir(exist_ok=True)
-            self.path.write_text("\n".join(self.lines) + "\n")
-            print(f"raw data: {self.path.relative_to(ROOT)}")
+        self.keep(f"{self.name}.txt", "\n".join(self.lines) + "\n")
 
 
 def java(executable, options, agent=None, timeout=600):

@@ -57,10 +57,8 @@ def main():
     run = Run("ring-load", needs=())
     matches = filter(None, map(RESULT.match, run.follow([*BENCH, *smoke])))
     found = {(kind, int(x), new, what): float(value) for kind, x, new, what, value in (m.groups() for m in matches)}
-    stem = run.path.with_suffix("")
-    for name, plot in (("cost", cost(found)), ("lost", lost(found))):
-        if not smoke:
-            plot.write(stem.with_name(f"{stem.name}-{name}.svg"))
+    run.keep("cost.svg", cost(found).svg())
+    run.keep("lost.svg", lost(found).svg())
     run.close()
 
 

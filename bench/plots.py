@@ -104,11 +104,11 @@ class Plot:
             y = self.place(x, value)[1]
             self.parts.append(f'<circle cx="{middle:.1f}" cy="{y:.1f}" r="1.8" fill="{colour}"/>')
 
-    def write(self, path):
+    def svg(self):
+        """The whole picture."""
         style = "<style>text{fill:#222}@media(prefers-color-scheme:dark){svg{background:#16181c}text{fill:#ddd}}</style>"
         head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" width="{WIDTH}" {FONT}>'
-        path.write_text("\n".join([head, style, *self.parts, "</svg>"]) + "\n")
-        return path
+        return "\n".join([head, style, *self.parts, "</svg>"]) + "\n"
 
 
 def strips(title, x, rows):

@@ -57,8 +57,8 @@ def main():
         run.follow([*REPLAY, *smoke, "--export", name])
         if peers(run, folder):
             lines += run.follow([*REPLAY, *smoke, "--judge", name])
-    for path in retention.write(lines, run.path.with_suffix(""), keep=not smoke):
-        run.note(f"# {path.name}")
+    for name, text in retention.files(lines).items():
+        run.keep(name, text)
     run.close()
 
 

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# Runs the replay; see replay.py. --smoke makes it short and keeps no data.
+# Runs the replay; see replay.py. --smoke makes it short.
 exec python3 "$(dirname "$0")/replay.py" "$@"

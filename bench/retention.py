@@ -65,19 +65,14 @@ def table(found, stalls, reading=""):
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
-def write(lines, stem, keep):
-    """Writes table and figures as STEM-...; with `keep` false only makes them. Gives the paths."""
+def files(lines):
+    """Table and figures: the text of each file by its name."""
     found = parse(lines)
-    text = "# What is kept\n\nWithout stalls (the paper's core-level replay):\n\n" + table(found, "0")
+    text = "Without stalls (the paper's core-level replay):\n\n" + table(found, "0")
     for stalls in STALLS:
         text += f"\nWith {stalls} % of events stalled, read when all writers are back:\n\n" + table(found, stalls)
-    plots = {"figure1": figure1(lines), "figure10": figure10(found)}
-    if not keep:
-        return []
-    stem.parent.mkdir(exist_ok=True)
-    path = stem.with_name(f"{stem.name}-table2.md")
-    path.write_text(text)
-    return [path, *(plot.write(stem.with_name(f"{stem.name}-{name}.svg")) for name, plot in plots.items() if plot)]
+    plots = {"figure1.svg": figure1(lines), "figure10.svg": figure10(found)}
+    return {"table2.md": text, **{name: plot.svg() for name, plot in plots.items() if plot}}
 
 
 def figure1(lines):

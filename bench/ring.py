@@ -88,11 +88,8 @@ def main():
     for name in ("ring.1t.32B", "ring.2t.32B"):
         run.result(f"{name}.busy", quartile(taken[name], 3), "ns")
     ratios(run, rounds)
-    plot, text = figure11(latencies), table(figures)
-    if not smoke:
-        stem = run.path.with_suffix("")
-        stem.with_name(f"{stem.name}-table.md").write_text(f"# What an event costs\n\n{text}")
-        plot.write(stem.with_name(f"{stem.name}-figure11.svg"))
+    run.keep("table.md", table(figures))
+    run.keep("figure11.svg", figure11(latencies).svg())
     run.close()
 
 

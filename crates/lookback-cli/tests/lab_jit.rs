@@ -131,7 +131,8 @@ fn what_cannot_be_compared_is_said_with_what_there_is() {
     ];
     plan(&place, cells);
     let jit = |more: &[&str]| place.run(&[&["lab", "jit", "logs"], more].concat());
-    jit(&[]).fails(2, &["logs holds no logs to compare", "--plan"]);
+    jit(&[]).fails(2, &["logs holds no logs to compare", "--experiment"]);
+    jit(&["--workload", "w"]).fails(2, &["nothing says what the workload `w` is", "--experiment"]);
     jit(&["--plan", "none.json", "--workload", "w"]).fails(1, &["none.json"]);
     jit(&["--plan", "plan.json", "--workload", "x"]).fails(2, &["no workload `x`", "it has w, f"]);
     jit(&["--plan", "plan.json", "--workload", "w"])
@@ -141,6 +142,6 @@ fn what_cannot_be_compared_is_said_with_what_there_is() {
     jit(&["--plan", "plan.json", "--workload", "w", "--bare", "z"])
         .fails(2, &["`w` has no configuration `z`"]);
     jit(&["--plan", "plan.json", "--workload", "f"])
-        .fails(1, &["traced/1 failed: it ended with exit status: 3", "stderr"]);
+        .fails(1, &["traced/1.part failed: exit code 3: it fails", "traced/1.part/stderr"]);
     assert!(log(&place, "bare/1").exists() && !log(&place, "traced/1").exists());
 }

@@ -73,6 +73,8 @@ fn a_document_cites_a_run_and_a_typed_figure_is_found() {
     fs::write(place.file("DOC.md"), document.replace("1.50", "1.05")).unwrap();
     let stale = place.run(&check).fails(1, &["1 block differs", "--into"]);
     assert!(stale.out.contains("DOC.md:1: ") && stale.out.contains("1.50 s"), "{}", stale.out);
+    place.run(&["lab", "publish", "--renew", "DOC.md", "--to", "runs"]).ok();
+    assert_eq!(fs::read_to_string(place.file("DOC.md")).unwrap(), document);
     place.run(&publish).fails(1, &["was published before", "--force"]);
     place.run(&["lab", "publish", "results", "--name", "Not a word"]).fails(2, &["small letters"]);
     place.run(&["lab", "publish", "results"]).fails(2, &["--name"]);

@@ -152,7 +152,7 @@ pub enum Error {
     },
     /// A run for the compilers' log did not end well.
     JitRun {
-        /// Its directory.
+        /// What is left of it.
         directory: PathBuf,
         /// What was wrong.
         why: String,
@@ -388,7 +388,7 @@ impl Error {
             }
             Error::Drawing { .. } => "`lookback lab report --format md` gives the tables without figures".into(),
             Error::Published { .. } => "give another --name, or --force to write it anew".into(),
-            Error::Block { .. } => "`<!-- lab:NAME:TABLE -->` or `<!-- lab:NAME=KEY -->` opens a block, `<!-- /lab -->` ends it; `lookback lab publish` writes the run that NAME stands for".into(),
+            Error::Block { .. } => "`<!-- lab:NAME:TABLE -->`, `<!-- lab:NAME/FILE WORDS -->` or `<!-- lab:NAME=KEY -->` opens a block, `<!-- /lab -->` ends it; `lookback lab publish` writes the run that NAME stands for".into(),
         }
     }
 }

@@ -44,6 +44,13 @@ fn check(text: &str, runs: &Runs) -> Vec<String> {
 fn a_run_is_kept_whole_cited_and_checked() {
     let (dir, sources, document) = results();
     let to = dir.path().join("runs");
+    // What a program has left to be kept, by two invocations of a cell.
+    let cell = &sources.records[0].cell;
+    for record in sources.records.iter().filter(|record| record.cell == *cell) {
+        let kept = dir.path().join(&record.raw).join("kept");
+        fs::create_dir_all(&kept).unwrap();
+        fs::write(kept.join("drawn.svg"), record.invocation.to_string()).unwrap();
+    }
     let publication = Publication { sources: &sources, document: &document, name: "made-up" };
     let run = publication.write(dir.path(), &to, false).unwrap();
     let name = run.file_name().unwrap().to_str().unwrap().to_owned();
@@ -53,6 +60,7 @@ fn a_run_is_kept_whole_cited_and_checked() {
         assert!(run.join(file).is_file(), "{file} is missing");
     }
     assert!(run.join("run-order.svg").is_file());
+    assert_eq!(fs::read_to_string(run.join("drawn.svg")).unwrap(), "5", "the last invocation's");
     assert!(!fs::read_to_string(run.join("plan.json")).unwrap().contains("/opt/"), "a path of the machine");
     // The same report comes from what was kept.
     let kept = Sources::read(&run).unwrap();
@@ -90,6 +98,35 @@ fn a_run_is_kept_whole_cited_and_checked() {
 }
 
 #[test]
+fn pictures_are_linked_from_where_the_document_is() {
+    let dir = tempfile::tempdir().unwrap();
+    for directory in ["runs/2026-01-01-0000-one", "runs/2026-01-02-0000-one", "docs"] {
+        fs::create_dir_all(dir.path().join(directory)).unwrap();
+    }
+    for file in ["2026-01-01-0000-one/a.svg", "2026-01-02-0000-one/a.svg", "2026-01-03-0000-two-b.svg"] {
+        fs::write(dir.path().join("runs").join(file), "").unwrap();
+    }
+    fs::write(dir.path().join("runs/2026-01-03-0000-two.txt"), "").unwrap();
+    let runs = Runs::open(&dir.path().join("runs")).unwrap();
+    let text =
+        "<!-- lab:one/a.svg What it shows -->\n<!-- /lab -->\n\n<!-- lab:two/b.svg B -->\n<!-- /lab -->\n";
+    for (document, up) in [("docs/D.md", "../"), ("D.md", "")] {
+        let document = dir.path().join(document);
+        let (new, changed) = Blocks::of(&document, text).unwrap().renew(&runs, None).unwrap();
+        assert_eq!(changed, 2);
+        for link in
+            ["![What it shows](UPruns/2026-01-02-0000-one/a.svg)", "![B](UPruns/2026-01-03-0000-two-b.svg)"]
+        {
+            assert!(new.contains(&format!("-->\n\n{}\n\n<!-- /lab", link.replace("UP", up))), "{new}");
+        }
+        let blocks = Blocks::of(&document, &new).unwrap();
+        assert_eq!(blocks.check(&runs), []);
+    }
+    let missing = "<!-- lab:one/c.svg C -->\n<!-- /lab -->\n";
+    assert!(check(missing, &runs)[0].contains("the run 2026-01-02-0000-one has no c.svg"));
+}
+
+#[test]
 fn other_runs_are_left_alone_and_missing_ones_are_told() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(
@@ -123,7 +160,10 @@ fn blocks_that_github_would_show_wrongly_are_refused() {
         ("a <!-- lab:x=y -->1\n<!-- /lab -->\n", "end on its line"),
         ("a <!-- lab:x=y -->1 <!-- lab:x=z -->2<!-- /lab -->\n", "no `<!-- /lab -->`"),
         ("a <!-- lab:x=y .x -->1<!-- /lab -->\n", "none of `.2`"),
-        ("a <!-- lab:x -->1<!-- /lab -->\n", "neither"),
+        ("a <!-- lab:x -->1<!-- /lab -->\n", "is none of"),
+        ("a <!-- lab:x/y.svg z -->\n<!-- /lab -->\n", "lines of its own"),
+        ("<!-- lab:x/../y.svg z -->\n<!-- /lab -->\n", "is no name"),
+        ("<!-- lab:x/y.svg -->\n<!-- /lab -->\n", "is none of"),
         ("a <!-- lab:x=../y -->1<!-- /lab -->\n", "is no name"),
     ];
     for (text, expected) in bad {

@@ -3,13 +3,18 @@
 //! The constraint that shaped it: runs and comparison are parted by a directory of logs, so that logs of other programs,
 //! made by hand, are compared by the same words, and a comparison can be made again with another demand for agreement.
 
-use super::launch::Direct;
+use super::experiment::MINIMA;
+use super::plan::PlanArgs;
+use super::tools::ToolsArgs;
 use crate::control::printable;
 use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::progress::Progress as Bar;
 use crate::table::{facts, table};
 use crate::verbs::{Streams, stdout};
-use clap::Args;
+use clap::{Args, ValueHint};
 use lookback_lab::jit::{self, Changed, Difference, Group, Method, Perturbation, Prior, Run};
+use lookback_lab::machine::{System, resolve};
 use lookback_lab::plan::{Cell, Plan};
 use std::path::{Path, PathBuf};
 
@@ -17,23 +22,26 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(crate) struct JitArgs {
     /// Directory of the logs: bare/N/compilation.log, traced/N/..., control/N/...; runs that are missing are made there
-    /// when a plan is given
-    #[arg(value_name = "DIR")]
+    /// when an experiment is given
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     logs: PathBuf,
-    /// Plan to take the two configurations from
-    #[arg(long, value_name = "FILE", requires = "workload")]
+    /// The experiment's file to take the two configurations from
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "workload")]
+    experiment: Option<PathBuf>,
+    /// A plan that was resolved before, instead of an experiment's file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "workload", conflicts_with = "experiment")]
     plan: Option<PathBuf>,
     /// The workload to run
-    #[arg(long, value_name = "NAME", requires = "plan")]
+    #[arg(long, value_name = "NAME")]
     workload: Option<String>,
     /// The configuration without the tracer, as `17|g1`; may be left out where there is only one
-    #[arg(long, value_name = "CONFIG", requires = "plan")]
+    #[arg(long, value_name = "CONFIG", requires = "workload")]
     bare: Option<String>,
     /// The configuration with the tracer
-    #[arg(long, value_name = "CONFIG", requires = "plan")]
+    #[arg(long, value_name = "CONFIG", requires = "workload")]
     traced: Option<String>,
     /// Runs of each group
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "plan", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "workload", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
     /// How many runs of each group must say the same [default: all of 4, four fifths of more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -45,14 +53,19 @@ pub(crate) struct JitArgs {
     #[arg(long)]
     json: bool,
     /// Write the prior, a file for who decides what to trace
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
+    /// The file of minimum heaps
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, default_value = MINIMA)]
+    min_heap: PathBuf,
+    #[command(flatten)]
+    tools: ToolsArgs,
 }
 
 /// Makes what runs are missing, compares, and prints.
 pub(crate) fn run(args: &JitArgs, streams: &mut Streams<'_>) -> Result<()> {
-    let names = match &args.plan {
-        Some(file) => record(args, file, streams)?,
+    let names = match &args.workload {
+        Some(workload) => record(args, workload, streams)?,
         None => Names::of_directory(&args.logs),
     };
     let read = |group| jit::runs(&args.logs, group).map_err(Error::Lab);
@@ -65,7 +78,7 @@ pub(crate) fn run(args: &JitArgs, streams: &mut Streams<'_>) -> Result<()> {
                 log = jit::LOG
             ),
             hint: format!(
-                "let the lab make them with --plan and --workload, or run each program with {}",
+                "let the lab make them with --experiment and --workload, or run each program with {}",
                 jit::OPTIONS.join(" ")
             ),
         });
@@ -115,14 +128,32 @@ impl Names {
 }
 
 /// Makes the runs that are missing.
-fn record(args: &JitArgs, file: &Path, streams: &mut Streams<'_>) -> Result<Names> {
-    let plan = Plan::read(file).map_err(Error::Lab)?;
-    let workload = args.workload.as_deref().unwrap_or_default();
+fn record(args: &JitArgs, workload: &str, streams: &mut Streams<'_>) -> Result<Names> {
+    if args.experiment.is_none() && args.plan.is_none() {
+        return Err(Error::Usage {
+            what: format!("nothing says what the workload `{workload}` is"),
+            hint: "name the experiment's file with --experiment; without --workload the logs of DIR are compared".into(),
+        });
+    }
+    let source = PlanArgs::of(args.experiment.clone(), args.plan.clone(), args.tools.clone());
+    let (plan, _) = source.load(&args.min_heap, streams)?;
     let (bare, traced) = pair(&plan, workload, args.bare.as_deref(), args.traced.as_deref())?;
-    let mut told = |number, all, group: Group| {
-        streams.note(&format!("run {number} of {all}: {workload}, {}", group.name()));
+    let cores = resolve(&plan.pin).map_err(Error::Lab)?;
+    interrupt::watch();
+    let bar = Bar::steps();
+    let mut tell = |number: u32, all: u32, group: Group| {
+        let now = format!("run {number} of {all}: {workload}, {}", group.name());
+        bar.at(u64::from(number) - 1, all.into());
+        bar.say(&now);
+        if bar.is_hidden() {
+            streams.note(&now);
+        }
     };
-    jit::record(bare, traced, args.runs, &args.logs, &mut Direct, &mut told).map_err(Error::Lab)?;
+    let observer = &mut System::new(&cores);
+    let stop = &interrupt::asked;
+    jit::record(&plan, [bare, traced], args.runs, &args.logs, observer, stop, &mut tell)
+        .map_err(Error::Lab)?;
+    drop(bar);
     Ok(Names { workload: workload.into(), bare: full_name(bare), traced: full_name(traced) })
 }
 

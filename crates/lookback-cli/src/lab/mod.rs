@@ -11,7 +11,6 @@ mod export;
 mod figures;
 mod init;
 mod jit;
-mod launch;
 mod lbo;
 mod machine;
 #[cfg(test)]
@@ -135,9 +134,9 @@ Examples:
     /// Show what a tracer changes in the work of the JIT compilers: call sites that are inlined no more
     #[command(before_help = "\
 Examples:
-  lookback lab jit jit-h2 --plan plan.json --workload h2         run, compare, show the worst
-  lookback lab jit jit-h2 --plan plan.json --workload h2 --bare '17|g1' --traced '17|g1|lookback'
-  lookback lab jit jit-h2 -o prior.json                          compare logs that are there")]
+  lookback lab jit jit-h2 --experiment tracer.toml --workload h2 --bare '17|g1|bare' --traced '17|g1|lookback'
+  lookback lab jit jit-h2 --plan lab-results/tracer/plan.json --workload h2
+  lookback lab jit jit-h2 -o prior.json         compare logs that are there")]
     Jit(jit::JitArgs),
     /// Make a report of an experiment: a page, Markdown, LaTeX, text, or its figures
     #[command(before_help = "\
@@ -158,7 +157,8 @@ Examples:
     #[command(before_help = "\
 Examples:
   lookback lab publish lab-results/gc --name gc --into README.md docs/LAB.md
-  lookback lab publish --check README.md docs/*.md")]
+  lookback lab publish --check README.md docs/*.md
+  lookback lab publish --renew README.md        after a block was added by hand")]
     Publish(publish::PublishArgs),
 }
 

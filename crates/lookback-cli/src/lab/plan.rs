@@ -28,6 +28,11 @@ pub(crate) struct PlanArgs {
 }
 
 impl PlanArgs {
+    /// As if these had been given.
+    pub(crate) fn of(file: Option<PathBuf>, plan: Option<PathBuf>, tools: ToolsArgs) -> PlanArgs {
+        PlanArgs { file, plan, tools }
+    }
+
     /// The plan, and the text of the experiment's file if there is one. `minima` is the file of minimum heaps.
     pub(crate) fn load(&self, minima: &Path, streams: &mut Streams<'_>) -> Result<(Plan, Option<String>)> {
         let Some(file) = self.experiment() else { return Ok((self.read_plan()?, None)) };

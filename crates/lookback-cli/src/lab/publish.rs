@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(crate) struct PublishArgs {
     /// The directory of results
-    #[arg(required_unless_present = "check", conflicts_with = "check")]
+    #[arg(required_unless_present_any = ["check", "renew"], conflicts_with_all = ["check", "renew"])]
     dir: Option<PathBuf>,
     /// The run's name in documents: a word
-    #[arg(long, value_name = "NAME", requires = "dir", required_unless_present = "check", value_parser = name)]
+    #[arg(long, value_name = "NAME", requires = "dir", required_unless_present_any = ["check", "renew"], value_parser = name)]
     name: Option<String>,
     /// Where runs are kept
     #[arg(long, value_name = "DIR", default_value = "bench/runs")]
@@ -37,6 +37,9 @@ pub(crate) struct PublishArgs {
     /// Only check whether the blocks of these documents say what their runs say
     #[arg(long, value_name = "FILE", num_args = 1..)]
     check: Vec<PathBuf>,
+    /// Only renew all blocks of these documents, from runs that were published before
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "check")]
+    renew: Vec<PathBuf>,
 }
 
 fn name(text: &str) -> std::result::Result<String, String> {
@@ -49,21 +52,40 @@ fn name(text: &str) -> std::result::Result<String, String> {
 
 /// Publishes or checks.
 pub(crate) fn run(args: &PublishArgs, streams: &mut Streams<'_>) -> Result<()> {
-    let (Some(dir), Some(name)) = (&args.dir, &args.name) else { return check(args, streams) };
-    // Blocks are read first: one that cannot be filled is told before anything is written.
-    let documents =
-        args.into.iter().map(|path| read(path).map(|text| (path, text))).collect::<Result<Vec<_>>>()?;
-    for (path, text) in &documents {
-        Blocks::of(path, text)?;
-    }
+    let (Some(dir), Some(name)) = (&args.dir, &args.name) else {
+        if args.renew.is_empty() {
+            return check(args, streams);
+        }
+        return renew(&documents(&args.renew)?, &Runs::open(&args.to)?, None, streams);
+    };
+    let documents = documents(&args.into)?;
     let sources = Sources::read(dir)?;
     let document = document(dir, args.heap)?;
     let run =
         Publication { sources: &sources, document: &document, name }.write(dir, &args.to, args.force)?;
     writeln!(streams.out, "{}", run.display()).map_err(stdout)?;
-    let runs = Runs::open(&args.to)?;
-    for (path, text) in &documents {
-        let (new, changed) = Blocks::of(path, text)?.renew(&runs, Some(name))?;
+    renew(&documents, &Runs::open(&args.to)?, Some(name), streams)
+}
+
+/// Documents whose blocks can be read: what cannot is told before anything is written.
+fn documents(paths: &[PathBuf]) -> Result<Vec<(&Path, String)>> {
+    let mut documents = Vec::new();
+    for path in paths {
+        let text = read(path)?;
+        Blocks::of(path, &text)?;
+        documents.push((path.as_path(), text));
+    }
+    Ok(documents)
+}
+
+fn renew(
+    documents: &[(&Path, String)],
+    runs: &Runs,
+    only: Option<&str>,
+    streams: &mut Streams<'_>,
+) -> Result<()> {
+    for (path, text) in documents {
+        let (new, changed) = Blocks::of(path, text)?.renew(runs, only)?;
         if changed > 0 {
             let write = |file: &mut fs::File| file.write_all(new.as_bytes()).map_err(output::failed(path));
             output::write(path, true, Access::Usual, write)?;

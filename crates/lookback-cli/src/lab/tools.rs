@@ -10,7 +10,7 @@ use lookback_lab::run::Harness;
 use std::path::{Path, PathBuf};
 
 /// Where the lab's own files are, when they are not where they are looked for.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ToolsArgs {
     /// liblookback.so, for `{lookback}`; also in LOOKBACK_AGENT
     #[arg(long, value_name = "FILE", help_heading = "Files of the lab")]

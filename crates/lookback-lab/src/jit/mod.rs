@@ -6,8 +6,8 @@
 //!
 //! The constraint that shaped it: a traced method is longer, and a compiler that inlines by length may refuse it: what
 //! was a few instructions in its caller's code becomes a call, and keeps other optimisations from happening. That cost is
-//! in no trace point's own price, and is met only where it happens; so it is counted call site by call site. It must not
-//! start a JVM itself ([`Launcher`] does): logs in, differences out.
+//! in no trace point's own price, and is met only where it happens; so it is counted call site by call site. All but
+//! `record`, which has the runner make logs, is logs in and differences out.
 
 mod compare;
 mod log;
@@ -22,7 +22,7 @@ pub use compare::{Changed, Difference, Level, OwnCalls, Totals, compare};
 pub use log::{Compilation, Decision, Told, read};
 pub use method::Method;
 pub use prior::{Noise, Perturbation, Prior, PriorMethod, PriorSite, Runs};
-pub use record::{Group, Launcher, logging, record, runs};
+pub use record::{Group, record, runs};
 pub use run::{Compiled, Fate, Run, Site, TOP};
 
 /// Options of a JVM that make it write the log, `{dir}` being the directory of the invocation.

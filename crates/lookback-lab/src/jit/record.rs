@@ -6,18 +6,24 @@
 //!
 //! The constraint that shaped it: a machine drifts, and what the compilers do depends on when threads run, so the three
 //! groups take turns, run by run. The control is the bare program again, as often: what it differs by from the first
-//! group is what differs by itself. Who starts a JVM is not said here; the comparison reads directories, made by the lab
-//! or by hand.
+//! group is what differs by itself. A log without its end would be compared as if it were whole, so a run gets its number
+//! when it has ended well. The comparison reads directories, made by the lab or by hand.
 
 use super::{LOG, OPTIONS, Run};
 use crate::error::{Error, Result};
-use crate::plan::{Cell, CellId};
+use crate::machine::{Observer, resolve};
+use crate::plan::{Cell, CellId, Plan};
+use crate::results::{Lock, Outcome};
+use crate::run::Context;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// Where the harness's classes are, by which a workload's command names its plug-in.
 const HARNESS_CLASSES: &str = "dev.lookback.harness.";
+
+/// What the directory of a run that has not ended well has behind its number.
+const PART: &str = "part";
 
 /// A group of runs of one configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,28 +47,27 @@ impl Group {
     }
 }
 
-/// Starts a JVM and waits for its end.
-pub trait Launcher {
-    /// Runs the cell with `dir`, which is there, as its invocation's directory.
-    ///
-    /// # Errors
-    /// It did not end well; in words.
-    fn launch(&mut self, cell: &Cell, dir: &Path) -> std::result::Result<(), String>;
-}
-
-/// Makes `runs` runs of each group below `dir`, in turns; a run whose log is there is not made again. `progress` is told
-/// the number of each run, from 1, of how many, and its group, before it is made.
+/// Makes `runs` runs of each group below `dir`, in turns, on the plan's cores; a run that is whole is not made again.
+/// `observer` looks at the machine, `stop` is asked whether to end, some times a second, and `progress` is told the
+/// number of each run, from 1, of how many, and its group, before it is made.
 ///
 /// # Errors
-/// [`Error::Write`], and [`Error::JitRun`] for a run that did not end well or left no log.
+/// [`Error::JitRun`] for a run that did not end well or left no log, [`Error::Interrupted`], [`Error::InUse`],
+/// [`Error::Write`]; after each of them the same call goes on where this one stopped.
 pub fn record(
-    bare: &Cell,
-    traced: &Cell,
+    plan: &Plan,
+    [bare, traced]: [&Cell; 2],
     runs: u32,
     dir: &Path,
-    launcher: &mut dyn Launcher,
+    observer: &mut dyn Observer,
+    stop: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(u32, u32, Group),
 ) -> Result<()> {
+    let failed = |error| Error::Write { path: dir.to_owned(), error };
+    std::fs::create_dir_all(dir).map_err(failed)?;
+    let dir = dir.canonicalize().map_err(failed)?;
+    let _lock = Lock::of(&dir)?;
+    let (context, _) = Context::new(&dir, None, resolve(&plan.pin)?, &plan.quiet)?;
     let turns = [(Group::Bare, bare), (Group::Traced, traced), (Group::Control, bare)];
     let all = runs * turns.len() as u32;
     let mut number = 0;
@@ -70,20 +75,27 @@ pub fn record(
         for (group, cell) in turns {
             number += 1;
             progress(number, all, group);
-            let place = dir.join(group.name()).join(run.to_string());
-            let log = place.join(LOG);
-            if log.exists() {
+            let whole = dir.join(group.name()).join(run.to_string());
+            if whole.join(LOG).exists() {
                 continue;
             }
-            std::fs::create_dir_all(&place).map_err(|error| Error::Write { path: place.clone(), error })?;
-            let failed = |why| Error::JitRun { directory: place.clone(), why };
-            if let Err(why) = launcher.launch(&logging(cell), &place) {
-                // A failed run's log would be taken for a whole one the next time.
-                let _ = std::fs::remove_file(&log);
-                return Err(failed(why));
+            let part = whole.with_extension(PART);
+            let Some(executed) = context.execute(&logging(cell), &part, None, observer, stop)? else {
+                return Err(Error::Interrupted { done: number as usize - 1, all: all as usize });
+            };
+            let wrong = match executed.outcome {
+                // Nobody asks for figures here.
+                Outcome::Ok | Outcome::NoFigures { .. } if part.join(LOG).exists() => None,
+                Outcome::Ok | Outcome::NoFigures { .. } => Some(format!("it ended well and left no {LOG}")),
+                failure => Some(failure.to_string()),
+            };
+            if let Some(why) = wrong {
+                return Err(Error::JitRun { directory: part, why });
             }
-            if !log.exists() {
-                return Err(failed(format!("it ended well and left no {LOG}")));
+            let failed = |error| Error::Write { path: whole.clone(), error };
+            match std::fs::remove_dir_all(&whole) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+                _ => std::fs::rename(&part, &whole).map_err(failed)?,
             }
         }
     }
@@ -92,7 +104,7 @@ pub fn record(
 
 /// The cell as it is run here: with the options that make its JVM log what the compilers do, and without the harness,
 /// because nothing is timed and what is not there changes nothing. Another identity: it is another program.
-pub fn logging(cell: &Cell) -> Cell {
+fn logging(cell: &Cell) -> Cell {
     let mut cell = cell.clone();
     cell.id = CellId(format!("{}-jit", cell.id));
     if let Some(jvm) = &mut cell.launch.jvm {
@@ -122,8 +134,9 @@ pub fn runs(dir: &Path, group: Group) -> Result<Vec<Run>> {
     };
     let mut logs: Vec<PathBuf> = Vec::new();
     for entry in entries {
-        let log = entry.map_err(read)?.path().join(LOG);
-        if log.exists() {
+        let run = entry.map_err(read)?.path();
+        let log = run.join(LOG);
+        if log.exists() && run.extension().is_none_or(|extension| extension != PART) {
             logs.push(log);
         }
     }

@@ -215,70 +215,63 @@ fn the_prior_is_what_its_documentation_says() {
     assert_eq!(serde_json::from_value::<Prior>(json).expect("it can be read"), prior);
 }
 
-/// Writes an empty log, and fails when told to.
-struct Pretender {
-    fail_at: Option<usize>,
-    started: Vec<String>,
-}
-
-impl Launcher for Pretender {
-    fn launch(&mut self, cell: &crate::plan::Cell, dir: &std::path::Path) -> Result<(), String> {
-        self.started.push(cell.id.to_string());
-        std::fs::write(dir.join(LOG), "<hotspot_log></hotspot_log>").map_err(|e| e.to_string())?;
-        if self.fail_at == Some(self.started.len()) { Err("it crashed".into()) } else { Ok(()) }
-    }
-}
+/// A JVM that counts its starts in a file, writes an empty log, and fails when it is told to.
+const JAVA: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+for word; do
+  case $word in -XX:LogFile=*) log=${word#-XX:LogFile=} ;; esac
+done
+echo "$*" >>"$here/starts"
+echo '<hotspot_log></hotspot_log>' >"$log"
+[ "$(wc -l <"$here/starts")" != "$(cat "$here/fail" 2>/dev/null)" ] || { echo 'it fails' >&2; exit 3; }
+"#;
 
 #[test]
 fn groups_take_turns_and_a_failed_run_is_made_again() {
-    let cell = |id: &str| crate::plan::Cell {
-        id: crate::plan::CellId(id.into()),
-        workload: "w".into(),
-        jdk: "17".into(),
-        configuration: id.into(),
-        collector: None,
-        tracer: None,
-        heap: None,
-        launch: crate::plan::Launch {
-            wrapper: Vec::new(),
-            jvm: Some(crate::plan::Jvm {
-                java: "java".into(),
-                options: vec!["-XX:+UseG1GC".into()],
-                class_path: "w.jar".into(),
-                harness: true,
-                socket: false,
-                mocked_memory: None,
-            }),
-            command: ["Main", "--callback", "dev.lookback.harness.WorkloadsCallback", "w"]
-                .map(Into::into)
-                .into(),
-            env: Default::default(),
-        },
-        iterations: 1,
-        measured: vec![1],
-        checksum: None,
-        timeout: std::time::Duration::from_secs(1),
-    };
+    use crate::machine::System;
+    use crate::run::tests_support::{java_cell, plan};
+    use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().expect("a directory");
-    let mut launcher = Pretender { fail_at: Some(5), started: Vec::new() };
-    let mut told = Vec::new();
-    let (bare, traced) = (cell("b"), cell("t"));
-    let mut go = |launcher: &mut Pretender| {
-        record(&bare, &traced, 2, dir.path(), launcher, &mut |n, all, group| told.push((n, all, group)))
+    let file = |name: &str| dir.path().join(name);
+    std::fs::write(file("java"), JAVA).expect("a program");
+    std::fs::set_permissions(file("java"), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let cell = |name: &str| {
+        let java = file("java");
+        let command = ["Main", "--callback", "dev.lookback.harness.WorkloadsCallback", name];
+        let mut cell = java_cell(java.to_str().expect("text"), &["-XX:+UseG1GC"], "w.jar", &command);
+        cell.launch.jvm.as_mut().expect("a JVM").harness = true;
+        cell
     };
-    let error = go(&mut launcher).expect_err("the fifth run fails");
-    assert!(error.to_string().contains("traced/2 failed: it crashed"), "{error}");
-    assert!(error.hint().contains("traced/2/stderr"), "{}", error.hint());
-    assert_eq!(launcher.started, ["b-jit", "t-jit", "b-jit", "b-jit", "t-jit"]);
-    launcher = Pretender { fail_at: None, started: Vec::new() };
-    go(&mut launcher).expect("the rest goes well");
-    assert_eq!(launcher.started, ["t-jit", "b-jit"]);
+    let (bare, traced) = (cell("b"), cell("t"));
+    let plan = plan(vec![bare.clone(), traced.clone()], 1);
+    let logs = file("logs");
+    let go = |told: &mut Vec<(u32, u32, Group)>, stop: bool| {
+        let mut tell = |number, all, group| told.push((number, all, group));
+        record(&plan, [&bare, &traced], 2, &logs, &mut System::new(&[0]), &|| stop, &mut tell)
+    };
+    let starts = || -> Vec<String> {
+        let text = std::fs::read_to_string(file("starts")).unwrap_or_default();
+        text.lines().map(|line| line.rsplit(' ').next().expect("a word").to_owned()).collect()
+    };
+    let mut told = Vec::new();
+    std::fs::write(file("fail"), "5").expect("a file");
+    let error = go(&mut told, false).expect_err("the fifth run fails");
+    assert!(error.to_string().contains("traced/2.part failed: exit code 3: it fails"), "{error}");
+    assert!(error.hint().contains("traced/2.part/stderr"), "{}", error.hint());
+    assert_eq!(starts(), ["b", "t", "b", "b", "t"]);
+    assert_eq!(runs(&logs, Group::Traced).expect("logs").len(), 1, "what failed is no run");
+    let error = go(&mut told, true).expect_err("it is asked to end");
+    assert!(matches!(error, crate::Error::Interrupted { done: 4, all: 6 }), "{error}");
+    std::fs::remove_file(file("starts")).expect("it is there");
+    std::fs::remove_file(file("fail")).expect("it is there");
+    go(&mut told, false).expect("the rest goes well");
+    assert_eq!(starts(), ["t", "b"]);
     assert_eq!(told[..3], [(1, 6, Group::Bare), (2, 6, Group::Traced), (3, 6, Group::Control)]);
-    let logged = logging(&cell("b")).launch;
-    assert_eq!(logged.command, ["Main", "w"]);
-    assert_eq!(logged.jvm.expect("a JVM").options[1..], OPTIONS);
+    let command = std::fs::read_to_string(logs.join("bare/1/command")).expect("it is kept");
+    assert!(command.contains("LogCompilation") && command.contains("ExitOnOutOfMemoryError"), "{command}");
+    assert!(!command.contains("harness"), "nothing is timed: {command}");
     for group in [Group::Bare, Group::Traced, Group::Control] {
-        assert_eq!(runs(dir.path(), group).expect("logs").len(), 2);
+        assert_eq!(runs(&logs, group).expect("logs").len(), 2);
     }
-    assert_eq!(runs(&dir.path().join("none"), Group::Bare).expect("no logs").len(), 0);
+    assert_eq!(runs(&logs.join("none"), Group::Bare).expect("no logs").len(), 0);
 }

@@ -40,6 +40,8 @@ pub const RECORDING: &str = "recording.jfr";
 pub const PROCESS: &str = "process.json";
 /// Name of the file with the standard output.
 pub const STDOUT: &str = "stdout";
+/// The directory, in the raw directory, for what a program leaves to be published: pictures, tables, raw figures.
+pub const KEPT: &str = "kept";
 /// Name of the file with the standard error.
 pub const STDERR: &str = "stderr";
 

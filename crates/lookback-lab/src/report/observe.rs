@@ -140,15 +140,17 @@ fn main_metric(metrics: &[String]) -> Option<&str> {
     first.or_else(|| metrics.first().map(String::as_str))
 }
 
-/// The metrics to show: the plan's, else those of the lab that a table is made of, then the workloads' own.
+/// The metrics to show: the plan's, then those of the lab that a table is made of, then the workloads' own unless the plan
+/// names some of these: a benchmark may print a hundred.
 fn metrics(records: &[Record], plan: Option<&Plan>) -> Vec<String> {
     let there: BTreeSet<&String> =
         records.iter().flat_map(|r| &r.iterations).flat_map(|i| i.metrics.keys()).collect();
     let planned = plan.map(|plan| plan.metrics.clone()).unwrap_or_default();
     let usual = ["wall", "task_clock", "cpu", "cpu.gc", "pauses", "rss", "allocated", "frame.janky"];
     let usual = usual.into_iter().map(str::to_owned);
-    let own = there.iter().filter(|name| METRICS.iter().all(|m| m.name != name.as_str()));
-    let own = own.map(|name| (*name).clone());
+    let is_own = |name: &String| METRICS.iter().all(|m| m.name != name.as_str());
+    let chosen = planned.iter().any(&is_own);
+    let own = there.iter().filter(|name| !chosen && is_own(name)).map(|name| (*name).clone());
     let mut names: Vec<String> = Vec::new();
     for name in planned.into_iter().chain(usual).chain(own) {
         if there.contains(&name) && !names.contains(&name) {

@@ -5,6 +5,10 @@
 //! ...
 //! <!-- /lab -->
 //!
+//! <!-- lab:NAME/FILE.svg what it shows -->            a picture, likewise
+//! ...
+//! <!-- /lab -->
+//!
 //! it takes <!-- lab:NAME=KEY -->1.234<!-- /lab --> of ...      a figure within a line
 //! ```
 //!
@@ -44,6 +48,7 @@ struct Block {
 #[derive(Debug)]
 enum What {
     Table(String),
+    Picture { file: String, shows: String },
     Figure { key: String, form: Form },
 }
 
@@ -107,8 +112,13 @@ impl<'a> Blocks<'a> {
                 let (run, what) = parse(&text[after..after + head]).map_err(|why| failed(number, &why))?;
                 let alone = line[..at].trim().is_empty();
                 match what {
-                    What::Table(_) if !alone || line[at + OPEN.len() + head + 3..].trim() != "" => {
-                        return Err(failed(number, "a table's block must stand on lines of its own"));
+                    What::Table(_) | What::Picture { .. }
+                        if !alone || line[at + OPEN.len() + head + 3..].trim() != "" =>
+                    {
+                        return Err(failed(
+                            number,
+                            "the block of a table or picture must stand on lines of its own",
+                        ));
                     }
                     What::Figure { .. } if alone => {
                         return Err(failed(
@@ -141,7 +151,7 @@ impl<'a> Blocks<'a> {
         let mut out = String::with_capacity(self.text.len());
         let (mut at, mut changed) = (0, 0);
         for block in self.blocks.iter().filter(|block| only.is_none_or(|name| block.run == name)) {
-            let wanted = block.wanted(runs).map_err(|why| Error::Block {
+            let wanted = block.wanted(self.path, runs).map_err(|why| Error::Block {
                 path: self.path.to_owned(),
                 line: block.line,
                 why,
@@ -159,12 +169,18 @@ impl<'a> Blocks<'a> {
     pub fn check(&self, runs: &Runs) -> Vec<Difference> {
         let differs = |block: &Block| {
             let found = &self.text[block.content.clone()];
-            let why = match block.wanted(runs) {
+            let why = match block.wanted(self.path, runs) {
                 Err(why) => why,
                 Ok(wanted) if wanted == found => return None,
                 Ok(wanted) => match &block.what {
                     What::Figure { key, .. } => format!(
                         "{}={key} says \"{}\", its run says \"{}\"",
+                        block.run,
+                        found.trim(),
+                        wanted.trim()
+                    ),
+                    What::Picture { file, .. } => format!(
+                        "{}/{file} says \"{}\", its run says \"{}\"",
                         block.run,
                         found.trim(),
                         wanted.trim()
@@ -237,21 +253,39 @@ fn parse(head: &str) -> std::result::Result<(String, What), String> {
         };
         return Ok((name(run)?, What::Figure { key, form }));
     }
+    let picture = head.split_once(' ').and_then(|(what, shows)| Some((what.split_once('/')?, shows)));
+    if let Some(((run, file), shows)) = picture {
+        return Ok((name(run)?, What::Picture { file: name(file)?, shows: shows.trim().to_owned() }));
+    }
     match head.split_once(':') {
         Some((run, table)) => Ok((name(run)?, What::Table(name(table)?))),
-        None => Err(format!("\"{head}\" is neither `NAME:TABLE` nor `NAME=KEY`")),
+        None => Err(format!("\"{head}\" is none of `NAME:TABLE`, `NAME/FILE WORDS` and `NAME=KEY`")),
     }
 }
 
 impl Block {
-    /// What must stand between the comments.
-    fn wanted(&self, runs: &Runs) -> std::result::Result<String, String> {
+    /// What must stand between the comments; `document` is where.
+    fn wanted(&self, document: &Path, runs: &Runs) -> std::result::Result<String, String> {
         match &self.what {
             // Empty lines: a table right below a comment is a part of the comment's HTML.
             What::Table(table) => Ok(format!("\n\n{}\n\n", runs.table(&self.run, table)?.trim())),
+            What::Picture { file, shows } => {
+                let target = link(document, &runs.file(&self.run, file)?)
+                    .ok_or_else(|| format!("the run's {file} cannot be linked from here"))?;
+                Ok(format!("\n\n![{shows}]({target})\n\n"))
+            }
             What::Figure { key, form } => show(&runs.figure(&self.run, key)?, form),
         }
     }
+}
+
+/// The path of a file relative to a document; none when either is not there.
+fn link(document: &Path, file: &Path) -> Option<String> {
+    let above = document.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (above, file) = (above.canonicalize().ok()?, file.canonicalize().ok()?);
+    let common = above.ancestors().find(|common| file.starts_with(common))?;
+    let up = above.strip_prefix(common).ok()?.components().map(|_| "../").collect::<String>();
+    Some(up + file.strip_prefix(common).ok()?.to_str()?)
 }
 
 fn show(kept: &Kept, form: &Form) -> std::result::Result<String, String> {

@@ -5,11 +5,14 @@
 //! it ran on, and is there whole or not at all.
 
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::measure::KEPT;
+use crate::metric::METRICS;
+use crate::plan::{CellId, Plan};
 use crate::report::document::Document;
 use crate::report::sources::Sources;
-use crate::report::table::{Form, word};
-use crate::results::{EXPERIMENT, MACHINE, PLAN, write_parquet};
+use crate::report::table::{Form, ResultLine, word};
+use crate::results::{EXPERIMENT, MACHINE, PLAN, Record, write_parquet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,7 +67,7 @@ impl Publication<'_> {
         // What a run that was cut off left behind.
         gone(&temporary)?;
         fs::create_dir_all(&temporary).map_err(failed(&temporary))?;
-        if let Err(error) = self.fill(&temporary, &name) {
+        if let Err(error) = self.fill(dir, &temporary, &name) {
             // The first error is the one to tell.
             let _ = fs::remove_dir_all(&temporary);
             return Err(error);
@@ -74,7 +77,7 @@ impl Publication<'_> {
         Ok(target)
     }
 
-    fn fill(&self, dir: &Path, name: &str) -> Result<()> {
+    fn fill(&self, from: &Path, dir: &Path, name: &str) -> Result<()> {
         let put = |file: &str, text: &str| {
             let path = dir.join(file);
             fs::write(&path, text).map_err(|error| Error::Write { path, error })
@@ -101,12 +104,62 @@ impl Publication<'_> {
             put(&format!("{}.svg", figure.name), &figure.file())?;
         }
         put("README.md", &self.document.write(Form::Markdown))?;
-        put("results.txt", &self.result_lines(name))
+        put("results.txt", &self.result_lines(name))?;
+        self.take_kept(from, dir)
     }
 
-    /// All figures of all tables, a line each; a name that two tables would have in common is left out.
+    fn own_lines(&self) -> Vec<ResultLine> {
+        let counted = || self.sources.records.iter().filter(|record| record.counts());
+        let cells: BTreeSet<&CellId> = counted().map(|record| &record.cell).collect();
+        if cells.len() != 1 {
+            return Vec::new();
+        }
+        let iterations = || counted().flat_map(|record| &record.iterations);
+        let own = |name: &&String| METRICS.iter().all(|metric| metric.name != name.as_str());
+        let names: BTreeSet<&String> = iterations().flat_map(|i| i.metrics.keys()).filter(own).collect();
+        let line = |name: &String| {
+            let values: Vec<f64> = counted().filter_map(|record| record.mean(name)).collect();
+            let unit = iterations().find_map(|i| i.units.get(name)).cloned().unwrap_or_default();
+            let value = values.iter().sum::<f64>() / values.len() as f64;
+            (!values.is_empty()).then(|| ResultLine { name: name.clone(), value, unit })
+        };
+        names.into_iter().filter_map(line).collect()
+    }
+
+    /// Copies what programs left to be kept: of each cell, by the last invocation that counts.
+    fn take_kept(&self, from: &Path, dir: &Path) -> Result<()> {
+        let mut last: BTreeMap<&CellId, &Record> = BTreeMap::new();
+        for record in self.sources.records.iter().filter(|record| record.counts()) {
+            last.insert(&record.cell, record);
+        }
+        for record in last.values() {
+            let kept = from.join(&record.raw).join(KEPT);
+            let failed = |error| Error::Read { path: kept.clone(), error };
+            let entries = match fs::read_dir(&kept) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+            };
+            for entry in entries {
+                let entry = entry.map_err(failed)?;
+                let target = dir.join(entry.file_name());
+                if target.exists() {
+                    let why = format!("{} is a name that the run has already", entry.file_name().display());
+                    return Err(Error::Foreign { path: kept, why });
+                }
+                fs::copy(entry.path(), &target).map_err(|error| Error::Write { path: target, error })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All figures of all tables, a line each; before them those that a benchmark printed, under its own names, when there
+    /// is no other cell that could have printed them.
     fn result_lines(&self, name: &str) -> String {
         let mut text = format!("# {name}: {}\n", self.document.title.replace('\n', " "));
+        for line in self.own_lines() {
+            text += &format!("{line}\n");
+        }
         for table in self.document.tables() {
             for line in table.result_lines() {
                 text += &format!("{line}\n");

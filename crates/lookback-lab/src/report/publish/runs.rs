@@ -2,7 +2,7 @@
 //!
 //! The constraint that shaped it: benchmarks that print `result NAME VALUE UNIT` kept their runs there before the
 //! laboratory did, and documents cite both. So a run `NAME` is the latest of `DATE-NAME/` with its `results.txt` and
-//! `TABLE.md`, and of `DATE-NAME.txt` with `DATE-NAME-TABLE.md` beside it.
+//! files, and of `DATE-NAME.txt` with its `DATE-NAME-FILE` beside it.
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -85,12 +85,18 @@ impl Runs {
 
     /// A table of the latest run of this name, as Markdown.
     pub(super) fn table(&self, name: &str, table: &str) -> std::result::Result<String, String> {
+        let path = self.file(name, &format!("{table}.md"))?;
+        fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    }
+
+    /// Where a file of the latest run of this name is.
+    pub(super) fn file(&self, name: &str, file: &str) -> std::result::Result<PathBuf, String> {
         let run = self.run(name)?;
         let path = match run.directory {
-            true => self.dir.join(&run.stem).join(format!("{table}.md")),
-            false => self.dir.join(format!("{}-{table}.md", run.stem)),
+            true => self.dir.join(&run.stem).join(file),
+            false => self.dir.join(format!("{}-{file}", run.stem)),
         };
-        fs::read_to_string(&path).map_err(|error| format!("no table {table} in {}: {error}", run.stem))
+        if path.is_file() { Ok(path) } else { Err(format!("the run {} has no {file}", run.stem)) }
     }
 
     /// A figure of the latest run of this name.
@@ -142,6 +148,7 @@ mod tests {
         assert_eq!(runs.table("api", "table2").unwrap(), "| a |\n");
         assert_eq!(runs.figure("gc", "a.b").unwrap().value, 1.5);
         assert_eq!(runs.table("gc", "t").unwrap(), "| t |\n");
+        assert!(runs.table("gc", "none").unwrap_err().contains("2026-01-01-1200-gc has no none.md"));
         assert!(runs.figure("gc", "a").unwrap_err().contains("no line `result a ...`"));
         assert!(runs.table("none", "t").unwrap_err().contains("there are: api, gc"));
     }

@@ -232,7 +232,7 @@ impl Cell {
 /// A figure with a name: `result NAME VALUE UNIT`, the line that every benchmark of the project prints.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultLine {
-    /// Its name: words of small letters, digits and hyphens, joined by points.
+    /// Its name: words of small letters, digits and hyphens, joined by points; or a benchmark's own name for it.
     pub name: String,
     /// Its value in the unit.
     pub value: f64,
