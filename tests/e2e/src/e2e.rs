@@ -19,6 +19,7 @@ mod harness_socket;
 mod harness_suites;
 mod hostile;
 mod killed;
+mod lab;
 mod ring_files;
 mod support;
 mod unchanged;
