@@ -70,34 +70,6 @@ impl Bootstrap {
         Some(Estimate { value, interval })
     }
 
-    /// Mean over hosts of a statistic of each host's values, with an interval for hosts in general: hosts are drawn
-    /// with replacement, then invocations of each (Kalibera and Jones, ISMM 2013: each level of the experiment is
-    /// drawn). None when a host has no value; one host has no interval.
-    pub fn hierarchical(&self, hosts: &[Vec<f64>], statistic: impl Fn(&[f64]) -> f64) -> Option<Estimate> {
-        if hosts.iter().any(Vec::is_empty) {
-            return None;
-        }
-        let each: Vec<f64> = hosts.iter().map(|values| statistic(values)).collect();
-        let value = mean(&each)?;
-        if hosts.len() < 2 {
-            return Some(Estimate { value, interval: None });
-        }
-        let mut random = Random::new(self.seed);
-        let mut sample = Vec::new();
-        let mut drawn: Vec<f64> = (0..self.resamples)
-            .map(|_| {
-                let sum: f64 = (0..hosts.len())
-                    .map(|_| {
-                        draw(&hosts[random.below(hosts.len())], &mut sample, &mut random);
-                        statistic(&sample)
-                    })
-                    .sum();
-                sum / hosts.len() as f64
-            })
-            .collect();
-        Some(Estimate { value, interval: self.interval(&mut drawn, hosts.len()) })
-    }
-
     /// Expanded percentile interval from replicates of a statistic of `n` values; replicates are put in order. None
     /// without a replicate or with fewer than two values.
     pub fn interval(&self, replicates: &mut [f64], n: usize) -> Option<Interval> {
@@ -192,28 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_differ_widen_the_interval_however_many_invocations_there_are() {
-        let mut random = Random::new(5);
-        let hosts: Vec<Vec<f64>> = [1.0, 1.2, 0.9, 1.1]
-            .iter()
-            .map(|level| (0..200).map(|_| level + 0.01 * normal(&mut random)).collect())
-            .collect();
-        let bootstrap = Bootstrap { resamples: 500, ..Bootstrap::default() };
-        let all: Vec<f64> = hosts.concat();
-        let width = |estimate: Option<Estimate>| {
-            let interval = estimate.unwrap().interval.unwrap();
-            interval.high - interval.low
-        };
-        let hierarchical = width(bootstrap.hierarchical(&hosts, average));
-        assert!(hierarchical > 5.0 * width(bootstrap.percentile(&all, average)), "{hierarchical}");
-    }
-
-    #[test]
     fn samples_too_small_have_no_interval_and_equal_values_have_a_point() {
         let bootstrap = Bootstrap::default();
         assert!(bootstrap.bca(&[], average).is_none());
         assert_eq!(bootstrap.bca(&[2.0], average), Some(Estimate { value: 2.0, interval: None }));
-        assert_eq!(bootstrap.hierarchical(&[vec![2.0, 2.0]], average).unwrap().interval, None);
         let point = Some(Interval { low: 2.0, high: 2.0 });
         assert_eq!(bootstrap.bca(&[2.0, 2.0, 2.0], average).unwrap().interval, point);
         assert_eq!(bootstrap.percentile(&[2.0, 2.0, 2.0], average).unwrap().interval, point);

@@ -31,12 +31,12 @@ pub use distribution::{binomial_at_least, normal_cdf, normal_quantile, student_q
 pub use effect::{Effect, cliffs_delta, common_language, hedges_g};
 pub use interval::{Estimate, Interval};
 pub use merge::{Merged, Study, random_effects};
-pub use multiple::{benjamini_hochberg, holm};
+pub use multiple::holm;
 pub use paired::{LogRatios, pairs};
 pub use permutation::{
     Flips, finest_p, finest_swap_p, sign_flip_test, sign_flip_test_with_ranks, signed_ranks, swap_test,
 };
-pub use power::{Spread, detectable, needed_for_difference, needed_for_width, power};
+pub use power::{Spread, detectable, needed_for_difference, power};
 pub use random::Random;
 pub use strata::{MeanOfMeans, Stratum};
 pub use summary::{
