@@ -1,8 +1,9 @@
 //! The search for a smallest heap: doubling, then bisection, each size judged by several runs, the result confirmed.
 //!
 //! ```text
+//! 1 GiB, 2, ...          until one run ends well: its time, times 10, is the limit of all that follow
 //! 8 MiB, 16, 32, ...     until k of n runs end well: an upper bound
-//! 4 x upper bound        one run, generous: its time, times 10, is the limit from now on
+//! 4 x upper bound        one run, where that is more than the first: it may lower the limit
 //! between                halved until the rest is 1 MiB or 2 %
 //! result                 n runs more; when too few end well, a step up and again
 //! ```
@@ -40,6 +41,8 @@ impl Rule {
 const MIB: u64 = 1 << 20;
 /// Where doubling begins: no JVM of today runs much in less, and each doubling is a run that fails quickly.
 const FIRST: u64 = 8 * MIB;
+/// A heap that is generous for most programs: without a limit, a run near the minimum may take minutes.
+const ROOMY: u64 = 1024 * MIB;
 /// How many times the upper bound a generous heap is: collecting costs little there, and the machine has it.
 const GENEROUS: u64 = 4;
 /// Least time that a run may take, whatever the rule: a short run's time is mostly the VM's start.
@@ -62,12 +65,22 @@ pub(super) struct Smallest {
 /// Searches; none when not even the largest size passes.
 pub(super) fn search(rule: &Rule, trial: &mut dyn Trial) -> Result<Option<Smallest>> {
     let most = rule.most / MIB * MIB;
+    let mut roomy = ROOMY.min(most);
+    let mut quickest = loop {
+        match trial.run(roomy, None)? {
+            Some(time) => break time,
+            None if roomy >= most => return Ok(None),
+            None => roomy = (2 * roomy).min(most),
+        }
+    };
+    let limit_of = |time: Duration| time.mul_f64(rule.slow).max(LEAST_LIMIT);
+    let mut limit = limit_of(quickest);
     // The largest size that failed.
     let mut low = 0;
     let mut high = FIRST.min(most);
-    let (mut quickest, mut slowest) = loop {
-        if let Some(times) = passes(rule, trial, high, None)? {
-            break times;
+    let mut slowest = loop {
+        if let Some((_, slowest)) = passes(rule, trial, high, limit)? {
+            break slowest;
         }
         low = high;
         if high >= most {
@@ -76,32 +89,32 @@ pub(super) fn search(rule: &Rule, trial: &mut dyn Trial) -> Result<Option<Smalle
         high = (2 * high).min(most);
     };
     let generous = (GENEROUS * high).min(most);
-    if generous > high
-        && let Some(time) = trial.run(generous, None)?
+    if generous > roomy
+        && let Some(time) = trial.run(generous, Some(limit))?
     {
         quickest = quickest.min(time);
+        limit = limit_of(quickest);
     }
-    let limit = quickest.mul_f64(rule.slow).max(LEAST_LIMIT);
-    // The upper bound was found without a limit: it may be a size in which the program gets nowhere.
+    // The upper bound was found with a limit that may have been too large.
     while slowest > limit {
         low = high;
         if high >= most {
             return Ok(None);
         }
         high = (2 * high).min(most);
-        slowest = passes(rule, trial, high, Some(limit))?.map_or(Duration::MAX, |(_, slowest)| slowest);
+        slowest = passes(rule, trial, high, limit)?.map_or(Duration::MAX, |(_, slowest)| slowest);
     }
     while high - low > step(rule, high) {
         let middle = (low + (high - low) / 2).div_ceil(MIB) * MIB;
         // Rounding up may reach the upper end when less than 2 MiB are left.
         let middle = if middle >= high { high - MIB } else { middle };
-        if passes(rule, trial, middle, Some(limit))?.is_some() {
+        if passes(rule, trial, middle, limit)?.is_some() {
             high = middle;
         } else {
             low = middle;
         }
     }
-    while passes(rule, trial, high, Some(limit))?.is_none() {
+    while passes(rule, trial, high, limit)?.is_none() {
         if high >= most {
             return Ok(None);
         }
@@ -122,12 +135,12 @@ fn passes(
     rule: &Rule,
     trial: &mut dyn Trial,
     bytes: u64,
-    limit: Option<Duration>,
+    limit: Duration,
 ) -> Result<Option<(Duration, Duration)>> {
     let mut times = Vec::new();
     let mut bad = 0;
     while times.len() < rule.passes as usize {
-        match trial.run(bytes, limit)? {
+        match trial.run(bytes, Some(limit))? {
             Some(time) => times.push(time),
             None => bad += 1,
         }

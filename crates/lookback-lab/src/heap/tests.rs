@@ -28,7 +28,10 @@ fn script(dir: &Path, body: &str) -> PathBuf {
 /// Takes the heap from the options, and counts its runs in the file `runs` beside it.
 const HEAD: &str = "
 echo run >> \"$(dirname \"$0\")/runs\"
-for option; do case $option in -Xmx*m) heap=${option#-Xmx}; heap=${heap%m};; esac; done
+for option; do case $option in
+  -Xmx*m) heap=${option#-Xmx}; heap=${heap%m};;
+  -Xmx*g) heap=${option#-Xmx}; heap=${heap%g}000;;
+esac; done
 too_small() { echo 'Terminating due to java.lang.OutOfMemoryError: Java heap space'; exit 3; }
 ";
 
