@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs an experiment of the project, or goes on with it: scripts/experiment.sh NAME [OPTION...]
 #
-# Options are those of `lookback lab run`. Minimum heaps that it needs are looked for first and stay for the next one.
+# Options are those of `lookback lab run`. Minimum heaps that it needs are looked for first and kept with the experiments: on
+# another machine with the same JDK heaps are then the same.
 # Constraint: what is done is in lab-results/ alone, and is never done twice.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -15,7 +16,8 @@ file=experiments/$name.toml
 lookback=$target/release/lookback
 [ -x "$lookback" ] || fail "$lookback is missing: run \`make build\`"
 export LOOKBACK_HARNESS=${LOOKBACK_HARNESS:-$target/release/liblookback_harness.so}
+minima=experiments/min-heap.jsonl
 if grep -q '^multiples' "$file"; then
-  "$lookback" lab min-heap "$file" >/dev/null
+  "$lookback" lab min-heap "$file" --out "$minima" >/dev/null
 fi
-"$lookback" lab run "$file" "$@"
+"$lookback" lab run "$file" --min-heap "$minima" "$@"

@@ -215,6 +215,14 @@ pub fn metric_of(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.name == name)
 }
 
+/// What names begin with that the lab makes of what a log or a workload tells: phases of a collection, latencies.
+const FAMILIES: [&str; 5] = ["gc.", "latency.", "metered.", "frame.", "input."];
+
+/// Whether a metric is a benchmark's own.
+pub fn is_own(name: &str) -> bool {
+    metric_of(name).is_none() && !FAMILIES.iter().any(|family| name.starts_with(family))
+}
+
 /// The metrics that a lower bound overhead can be told of: those whose share within pauses is measured by the same
 /// clock.
 pub const DISTILLABLE: [&str; 3] = ["wall", "task_clock", "cpu"];

@@ -5,7 +5,7 @@
 
 use super::plot::heap;
 use super::study::{Estimate, MeanPoint, Means, Measured, MinHeap, Study, Tail, Tails, Tally, Turn, WarmUp};
-use crate::metric::METRICS;
+use crate::metric::is_own;
 use crate::plan::Plan;
 use crate::results::{Disturbance, Outcome, Record};
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,8 +148,7 @@ fn metrics(records: &[Record], plan: Option<&Plan>) -> Vec<String> {
     let planned = plan.map(|plan| plan.metrics.clone()).unwrap_or_default();
     let usual = ["wall", "task_clock", "cpu", "cpu.gc", "pauses", "rss", "allocated", "frame.janky"];
     let usual = usual.into_iter().map(str::to_owned);
-    let is_own = |name: &String| METRICS.iter().all(|m| m.name != name.as_str());
-    let chosen = planned.iter().any(&is_own);
+    let chosen = planned.iter().any(|name| is_own(name));
     let own = there.iter().filter(|name| !chosen && is_own(name)).map(|name| (*name).clone());
     let mut names: Vec<String> = Vec::new();
     for name in planned.into_iter().chain(usual).chain(own) {

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::measure::KEPT;
-use crate::metric::METRICS;
+use crate::metric::is_own;
 use crate::plan::{CellId, Plan};
 use crate::report::document::Document;
 use crate::report::sources::Sources;
@@ -92,7 +92,7 @@ impl Publication<'_> {
             put(MACHINE, text)?;
         }
         if let Some(plan) = &self.sources.plan {
-            let json = serde_json::to_string_pretty(&without_paths(plan));
+            let json = serde_json::to_string(&without_paths(plan));
             let json =
                 json.map_err(|error| Error::Foreign { path: dir.to_owned(), why: error.to_string() })?;
             put(PLAN, &(json + "\n"))?;
@@ -115,8 +115,8 @@ impl Publication<'_> {
             return Vec::new();
         }
         let iterations = || counted().flat_map(|record| &record.iterations);
-        let own = |name: &&String| METRICS.iter().all(|metric| metric.name != name.as_str());
-        let names: BTreeSet<&String> = iterations().flat_map(|i| i.metrics.keys()).filter(own).collect();
+        let names = iterations().flat_map(|i| i.metrics.keys()).filter(|name| is_own(name));
+        let names: BTreeSet<&String> = names.collect();
         let line = |name: &String| {
             let values: Vec<f64> = counted().filter_map(|record| record.mean(name)).collect();
             let unit = iterations().find_map(|i| i.units.get(name)).cloned().unwrap_or_default();
