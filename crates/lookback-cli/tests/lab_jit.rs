@@ -5,14 +5,12 @@ mod support;
 use lookback_lab::jit::Prior;
 use lookback_lab::plan::{Cell, CellId, Jvm, Launch, Pin, Plan, Quiet};
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
-use support::Place;
+use support::{Place, script};
 
 /// Writes the log that it is asked for: with `-agentpath`, B is not inlined into A. Each start is noted.
-const JAVA: &str = r#"#!/bin/sh
-answer="<inline_success reason='inline (hot)'/>"
+const JAVA: &str = r#"answer="<inline_success reason='inline (hot)'/>"
 for word; do
   case $word in
     -XX:LogFile=*) log=${word#-XX:LogFile=} ;;
@@ -63,8 +61,7 @@ fn cell(place: &Place, workload: &str, configuration: &str, tracer: Option<&str>
 }
 
 fn plan(place: &Place, cells: Vec<Cell>) {
-    std::fs::write(place.file("java"), JAVA).unwrap();
-    std::fs::set_permissions(place.file("java"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    script(place, "java", JAVA);
     let plan = Plan {
         name: "jit".into(),
         about: String::new(),

@@ -4,26 +4,10 @@ use super::*;
 use crate::error::{Error, Result};
 use crate::machine::{System, allowed};
 use crate::plan::{Cell, Jdk, Plan};
-use crate::run::tests_support::{java_cell, plan};
+use crate::run::tests_support::{java_cell, plan, script};
 use std::cell::Cell as Flag;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-/// A program `java` that is a script of these lines. It is written by another process: a descriptor of this one, open
-/// for writing while another test's thread forks, would make the script "busy".
-fn script(dir: &Path, body: &str) -> PathBuf {
-    let file = dir.join("java");
-    let mut writer = Command::new("sh")
-        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
-        .arg(&file)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    writer.stdin.take().unwrap().write_all(format!("#!/bin/sh\n{body}\n").as_bytes()).unwrap();
-    assert!(writer.wait().unwrap().success());
-    file
-}
+use std::path::Path;
+use std::process::Command;
 
 /// Takes the heap from the options, and counts its runs in the file `runs` beside it.
 const HEAD: &str = "

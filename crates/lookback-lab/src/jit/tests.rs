@@ -216,7 +216,7 @@ fn the_prior_is_what_its_documentation_says() {
 }
 
 /// A JVM that counts its starts in a file, writes an empty log, and fails when it is told to.
-const JAVA: &str = r#"#!/bin/sh
+const JAVA: &str = r#"
 here=$(dirname "$0")
 for word; do
   case $word in -XX:LogFile=*) log=${word#-XX:LogFile=} ;; esac
@@ -229,14 +229,11 @@ echo '<hotspot_log></hotspot_log>' >"$log"
 #[test]
 fn groups_take_turns_and_a_failed_run_is_made_again() {
     use crate::machine::System;
-    use crate::run::tests_support::{java_cell, plan};
-    use std::os::unix::fs::PermissionsExt;
+    use crate::run::tests_support::{java_cell, plan, script};
     let dir = tempfile::tempdir().expect("a directory");
     let file = |name: &str| dir.path().join(name);
-    std::fs::write(file("java"), JAVA).expect("a program");
-    std::fs::set_permissions(file("java"), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let java = script(dir.path(), JAVA);
     let cell = |name: &str| {
-        let java = file("java");
         let command = ["Main", "--callback", "dev.lookback.harness.WorkloadsCallback", name];
         let mut cell = java_cell(java.to_str().expect("text"), &["-XX:+UseG1GC"], "w.jar", &command);
         cell.launch.jvm.as_mut().expect("a JVM").harness = true;

@@ -3,7 +3,9 @@
 use crate::plan::{Cell, CellId, Invocation, Jvm, Launch, Pin, Plan, Quiet};
 use crate::results::{Outcome, Reading, Record, SCHEMA};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// A cell that runs a program, one iteration.
@@ -41,6 +43,21 @@ pub(crate) fn java_cell(java: &str, options: &[&str], class_path: &str, command:
         mocked_memory: None,
     });
     cell
+}
+
+/// A program `java` that is a script of these lines. It is written by another process: a descriptor of this one, open
+/// for writing while another test's thread forks, would make the script "busy".
+pub(crate) fn script(dir: &Path, body: &str) -> PathBuf {
+    let file = dir.join("java");
+    let mut writer = Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(&file)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writer.stdin.take().unwrap().write_all(format!("#!/bin/sh\n{body}\n").as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success());
+    file
 }
 
 /// A record of a cell's invocation, quiet and without figures.
