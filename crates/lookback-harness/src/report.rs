@@ -135,8 +135,6 @@ pub struct Iteration {
     pub threads: Vec<Thread>,
     /// Processor time of threads that were gone at the end: `counters.cpu_ns` less the sum over `threads`.
     pub exited_cpu_ns: u64,
-    /// Those of `threads` that work for the collector by their names ([`ThreadRole::Collector`]).
-    pub gc_threads: ThreadGroup,
     /// Stop-the-world pauses; absent with `pauses=off`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
@@ -296,15 +294,6 @@ impl ThreadRole {
             _ => ThreadRole::Program,
         }
     }
-}
-
-/// Threads together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadGroup {
-    /// How many.
-    pub count: usize,
-    /// Their processor time, the scheduler's clock.
-    pub cpu_ns: u64,
 }
 
 /// Stop-the-world pauses: from JVMTI's `GarbageCollectionStart` to its `GarbageCollectionFinish`, all clocks read at

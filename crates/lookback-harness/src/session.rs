@@ -176,7 +176,6 @@ impl Session {
             begin_ns: begun.begin_ns,
             end_ns: end.end_ns,
             counters: end.reading.since(&begun.reading, cpu_ns),
-            gc_threads: threads::collectors(&threads),
             threads,
             exited_cpu_ns: cpu_ns.saturating_sub(alive),
             pauses: self.with_pauses.then(|| pauses::since(begun.pauses, all_pauses)),

@@ -6,7 +6,7 @@
 //! clock, names and run delays outside of them, from `/proc/self/task`.
 
 use crate::clock;
-use crate::report::{Thread, ThreadGroup, ThreadRole};
+use crate::report::Thread;
 use std::collections::HashMap;
 use std::fs;
 
@@ -82,15 +82,6 @@ pub(crate) fn since(begin: &Begin, clocks: &[(i32, u64)]) -> Vec<Thread> {
         }
     };
     clocks.iter().map(thread).collect()
-}
-
-/// Those that work for the collector.
-pub(crate) fn collectors(threads: &[Thread]) -> ThreadGroup {
-    let chosen = threads.iter().filter(|t| t.role() == ThreadRole::Collector);
-    chosen.fold(ThreadGroup::default(), |all, t| ThreadGroup {
-        count: all.count + 1,
-        cpu_ns: all.cpu_ns + t.cpu_ns,
-    })
 }
 
 #[cfg(test)]

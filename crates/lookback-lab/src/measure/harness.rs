@@ -249,7 +249,7 @@ mod tests {
             "threads":[{{"name":"java","tid":1,"cpu_ns":40000000,"run_delay_ns":5}},{{"name":"VM Thread","tid":2,"cpu_ns":20000000,"run_delay_ns":6}},
             {{"name":"C2 CompilerThre","tid":3,"cpu_ns":7000000,"run_delay_ns":0}},{{"name":"GC Thread#0","tid":4,"cpu_ns":8000000,"run_delay_ns":0}},
             {{"name":"lookback-tick","tid":5,"cpu_ns":1000000,"run_delay_ns":0}},{{"name":"lookback-harnes","tid":6,"cpu_ns":2000000,"run_delay_ns":9}}],
-            "exited_cpu_ns":12000000,"gc_threads":{{"count":1,"cpu_ns":8000000}},"harness_cpu_ns":0{more}}}"#
+            "exited_cpu_ns":12000000,"harness_cpu_ns":0{more}}}"#
         )
         .replace('\n', " ")
             + "\n"
