@@ -3,11 +3,9 @@
 mod support;
 
 use lookback_lab::jit::Prior;
-use lookback_lab::plan::{Cell, CellId, Jvm, Launch, Pin, Plan, Quiet};
-use std::collections::BTreeMap;
+use lookback_lab::plan::Cell;
 use std::path::Path;
-use std::time::Duration;
-use support::{Place, script};
+use support::{Place, plans, script};
 
 /// Writes the log that it is asked for: with `-agentpath`, B is not inlined into A. Each start is noted.
 const JAVA: &str = r#"answer="<inline_success reason='inline (hot)'/>"
@@ -30,51 +28,18 @@ END
 "#;
 
 fn cell(place: &Place, workload: &str, configuration: &str, tracer: Option<&str>) -> Cell {
-    let options = tracer.map(|_| "-agentpath:tracer.so".to_owned()).into_iter().collect();
-    let starts = place.file("starts").display().to_string();
-    Cell {
-        id: CellId(configuration.into()),
-        workload: workload.into(),
-        jdk: "99".into(),
-        configuration: configuration.into(),
-        collector: None,
-        tracer: tracer.map(str::to_owned),
-        heap: None,
-        launch: Launch {
-            wrapper: Vec::new(),
-            jvm: Some(Jvm {
-                java: place.file("java"),
-                options,
-                class_path: "w.jar".into(),
-                harness: false,
-                socket: false,
-                mocked_memory: None,
-            }),
-            command: vec!["Main".into(), workload.into()],
-            env: BTreeMap::from([("STARTS".to_owned(), starts)]),
-        },
-        iterations: 1,
-        measured: vec![1],
-        checksum: None,
-        timeout: Duration::from_secs(60),
-    }
+    let mut cell = plans::cell(workload, configuration, &["Main", workload]);
+    cell.jdk = "99".into();
+    cell.tracer = tracer.map(str::to_owned);
+    let options: &[&str] = if tracer.is_some() { &["-agentpath:tracer.so"] } else { &[] };
+    cell.launch.jvm = Some(plans::jvm(place.file("java"), options));
+    cell.launch.env.insert("STARTS".to_owned(), place.file("starts").display().to_string());
+    cell
 }
 
 fn plan(place: &Place, cells: Vec<Cell>) {
     script(place, "java", JAVA);
-    let plan = Plan {
-        name: "jit".into(),
-        about: String::new(),
-        seed: 1,
-        cells,
-        order: Vec::new(),
-        pin: Pin::All,
-        retries: 0,
-        metrics: Vec::new(),
-        quiet: Quiet::default(),
-        jdks: Vec::new(),
-    };
-    std::fs::write(place.file("plan.json"), serde_json::to_vec(&plan).unwrap()).unwrap();
+    plans::write(place, &plans::plan(cells, 0));
 }
 
 fn starts(place: &Place) -> usize {

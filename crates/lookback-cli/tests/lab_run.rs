@@ -2,63 +2,20 @@
 
 mod support;
 
-use lookback_lab::plan::{Cell, CellId, Invocation, Jdk, Jvm, Launch, Pin, Plan, Quiet};
+use lookback_lab::plan::{Cell, Jdk, Plan};
 use lookback_lab::results::{Outcome, RECORDS, Record, read_lines};
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Child, Place, Ran, script};
+use support::plans::shell;
+use support::{Child, Place, Ran, plans, script};
 
-/// A cell that runs a line of shell.
-fn shell(workload: &str, line: &str) -> Cell {
-    Cell {
-        id: CellId(format!("{workload:0>16}")),
-        workload: workload.into(),
-        jdk: String::new(),
-        configuration: "plain".into(),
-        collector: None,
-        tracer: None,
-        heap: None,
-        launch: Launch {
-            wrapper: Vec::new(),
-            jvm: None,
-            command: ["sh", "-c", line].map(str::to_owned).to_vec(),
-            env: BTreeMap::new(),
-        },
-        iterations: 1,
-        measured: vec![1],
-        checksum: None,
-        timeout: Duration::from_secs(600),
-    }
-}
-
-/// Writes a plan that runs each cell so often; the machine may be as busy as it likes.
+/// Writes a plan that runs each cell so often.
 fn plan(place: &Place, cells: Vec<Cell>, invocations: u32) -> PathBuf {
-    let order =
-        (1..=invocations).flat_map(|number| (0..cells.len()).map(move |cell| Invocation { cell, number }));
-    let plan = Plan {
-        name: "test".into(),
-        about: String::new(),
-        seed: 1,
-        order: order.collect(),
-        cells,
-        pin: Pin::All,
-        retries: 0,
-        metrics: vec![],
-        quiet: Quiet {
-            steal_percent: 100.0,
-            others_percent: 100.0,
-            swap_bytes: u64::MAX,
-            patience: Duration::ZERO,
-        },
-        jdks: vec![Jdk { name: "17".into(), home: "/jdk".into(), version: "17".into(), hash: "a".into() }],
-    };
-    let file = place.file("plan.json");
-    fs::write(&file, serde_json::to_vec(&plan).unwrap()).unwrap();
-    file
+    let jdk = Jdk { name: "17".into(), home: "/jdk".into(), version: "17".into(), hash: "a".into() };
+    plans::write(place, &Plan { jdks: vec![jdk], ..plans::plan(cells, invocations) })
 }
 
 const RUN: [&str; 6] = ["lab", "run", "--plan", "plan.json", "--out", "out"];
@@ -274,22 +231,10 @@ fn smallest_heaps_are_searched_for_and_kept() {
         "java",
         "for o; do case $o in -Xmx*m) h=${o#-Xmx};; esac; done\n[ ${h%m} -ge 12 ] || exit 3",
     );
-    let mut cell = shell("w", "");
+    let mut cell = plans::cell("w", "g1", &["Main"]);
     cell.jdk = "17".into();
     cell.collector = Some("g1".into());
-    cell.launch = Launch {
-        wrapper: Vec::new(),
-        jvm: Some(Jvm {
-            java,
-            options: vec![],
-            class_path: String::new(),
-            harness: false,
-            socket: false,
-            mocked_memory: None,
-        }),
-        command: vec!["Main".into()],
-        env: BTreeMap::new(),
-    };
+    cell.launch.jvm = Some(plans::jvm(java, &[]));
     plan(&place, vec![cell], 1);
     let search = ["lab", "min-heap", "--plan", "plan.json", "--most", "64m"];
     let ran = place.run(&search).ok();

@@ -10,8 +10,8 @@ use crate::verbs::{Streams, stdout};
 use clap::{Args, ValueEnum, ValueHint};
 use lookback_lab::metric::metric_of;
 use lookback_lab::overhead::{
-    Distillation, LowerBounds, OverHosts, Program, Scope, TracerCosts, Wanted, lower_bounds, over_hosts,
-    tracer_overheads,
+    Distillation, FEWEST, LowerBounds, OverHosts, Program, Roles, Scope, Summary, TracerCosts, Wanted,
+    lower_bounds, over_hosts, tracer_overheads,
 };
 use lookback_lab::results::{HeapPoint, Record, read};
 use lookback_lab::statistics::Estimate;
@@ -171,6 +171,23 @@ fn show_means(
         let head = ["CONFIGURATION", "HEAP", "WORKLOADS", "GEOMEAN", "INTERVAL", "MIN", "MAX", "MEAN"];
         table(streams.out, &head, &rows).map_err(stdout)?;
     }
+    let in_parts = |summary: &Summary| {
+        let Roles { mutator, gc, jit, vm } = summary.roles?;
+        let mut row = vec![named(&summary.host, &summary.label), summary.heap.to_string()];
+        row.extend([summary.mean, mutator, gc, jit, vm].map(ratio));
+        Some(row)
+    };
+    let rows: Vec<Vec<String>> = bounds
+        .summaries
+        .iter()
+        .filter(|summary| summary.scope == Scope::OneHeap)
+        .filter_map(in_parts)
+        .collect();
+    if !rows.is_empty() {
+        writeln!(streams.out, "\nthe mean, by whose threads took it").map_err(stdout)?;
+        let head = ["CONFIGURATION", "HEAP", "MEAN", "PROGRAM", "COLLECTOR", "COMPILERS", "VM"];
+        table(streams.out, &head, &rows).map_err(stdout)?;
+    }
     for exclusion in bounds.exclusions.iter().filter(|exclusion| exclusion.scope == Scope::OneHeap) {
         writeln!(streams.out, "{exclusion}").map_err(stdout)?;
     }
@@ -225,6 +242,12 @@ fn baseline(program: &Program, metric: &str, several_hosts: bool) -> String {
     );
     if let Some(epsilon) = program.epsilon() {
         text.push_str(&format!("; Epsilon takes {} of it", ratio(epsilon)));
+    }
+    for cell in program.passed_over() {
+        let (name, n) = (&cell.name, cell.n);
+        let few =
+            format!("; {} at {} looks lower, but has {n} of {FEWEST} invocations", name.label(), name.heap);
+        text.push_str(&few);
     }
     text
 }

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
+pub(crate) mod plans;
 pub(crate) mod region;
 
 use std::io::{BufRead, BufReader, Write};

@@ -3,6 +3,7 @@
 //! The constraint that shaped it: a report shows values and does not care where they come from, so its form is tested
 //! with values that are computed as plainly as can be. They must never be taken for statistics.
 
+use lookback_lab::overhead::Roles;
 use lookback_lab::report::{
     Estimate, Matrix, OverheadPoint, OverheadSummary, Overheads, Pair, Study, TracerCost, TracerPoint,
     TracerSummary, Verdict,
@@ -68,6 +69,7 @@ pub(crate) fn add(study: &mut Study) {
                 min: values.iter().copied().fold(f64::MAX, f64::min),
                 max: values.iter().copied().fold(f64::MIN, f64::max),
                 mean: mean(|v| v),
+                roles: (n > 0).then(|| Roles { mutator: 0.7, gc: mean(|v| v) - 0.91, jit: 0.2, vm: 0.01 }),
                 excluded: vec![("gcbench".into(), "a micro-benchmark".into())],
             });
         }

@@ -54,7 +54,8 @@ pub(super) fn mean_distilled(costs: &[Cost]) -> Option<f64> {
     mean(&costs.iter().filter_map(|cost| cost.distilled).collect::<Vec<_>>())
 }
 
-fn is_candidate(costs: &[Cost]) -> bool {
+/// Whether a cell may be the baseline.
+pub(super) fn is_candidate(costs: &[Cost]) -> bool {
     costs.iter().filter(|cost| cost.distilled.is_some()).count() >= FEWEST
 }
 

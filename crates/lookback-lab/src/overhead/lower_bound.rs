@@ -4,9 +4,10 @@
 //! than there is pays for it there. So every cell is in the answer, with what became of its invocations. Must not take
 //! a traced program: its cost is not a collector's.
 
-use super::baseline::{Baseline, Bounds, Cost, Drawing, bounds, mean_distilled, mean_total};
+use super::baseline::{Baseline, Bounds, Cost, Drawing, bounds, is_candidate, mean_distilled, mean_total};
 use super::distill::{Distillation, cost};
 use super::over_workloads::{Exclusion, Summary, summarise};
+use super::roles::Roles;
 use crate::error::{Error, Result};
 use crate::metric::DISTILLABLE;
 use crate::results::{CellName, CellRecords, HeapPoint, Record, Tally, cells};
@@ -82,6 +83,14 @@ impl Program {
         let epsilon = self.cells.iter().filter(|cell| cell.collector.as_deref() == Some("epsilon"));
         epsilon.filter_map(|cell| Some(cell.overhead?.value)).reduce(f64::min)
     }
+
+    /// Cells that look lower than the baseline and have too few invocations to be it: with more of them, all overheads of
+    /// the program may be higher, and an overhead below 1 is theirs.
+    pub fn passed_over(&self) -> impl Iterator<Item = &CellOverhead> {
+        let baseline = self.baseline.as_ref().map_or(0.0, |baseline| baseline.value);
+        let lower = move |cell: &&CellOverhead| cell.distilled.is_some_and(|cost| cost < baseline);
+        self.cells.iter().filter(|cell| !cell.candidate).filter(lower)
+    }
 }
 
 /// A cell and its overhead.
@@ -99,10 +108,16 @@ pub struct CellOverhead {
     pub total: Option<f64>,
     /// Mean distilled cost in the metric's unit.
     pub distilled: Option<f64>,
+    /// Whether it may be the baseline: at least [`FEWEST`] invocations have a distilled cost.
+    ///
+    /// [`FEWEST`]: super::FEWEST
+    pub candidate: bool,
     /// Total by baseline.
     pub overhead: Option<Estimate>,
     /// Total by the lowest mean as it stands: too high by luck.
     pub naive: Option<f64>,
+    /// The overhead in parts, by whose threads took it; none of wall time, or when roles were not measured.
+    pub roles: Option<Roles>,
 }
 
 /// A cell with what its bootstrap resamples gave.
@@ -200,8 +215,10 @@ fn program(name: &str, cells: &[&CellRecords<'_>], wanted: &Wanted) -> (Option<B
                 n: costs.len(),
                 total: mean_total(costs),
                 distilled: mean_distilled(costs),
+                candidate: is_candidate(costs),
                 overhead: None,
                 naive: None,
+                roles: None,
             },
             replicates: Vec::new(),
         })
@@ -212,6 +229,11 @@ fn program(name: &str, cells: &[&CellRecords<'_>], wanted: &Wanted) -> (Option<B
         let interval = wanted.drawing.bootstrap.interval(&mut replicates.clone(), cell.n.min(of_baseline));
         cell.overhead = Some(Estimate { value: overhead, interval });
         cell.naive = cell.total.map(|total| total / bounds.baseline.naive);
+        let with_total = cells[place]
+            .counted()
+            .filter(|record| cost(record, &wanted.metric, wanted.distillation).is_some());
+        let roles = Roles::mean(with_total.map(|record| Roles::of(record, &wanted.metric)));
+        cell.roles = roles.map(|roles| roles.by(bounds.baseline.value));
         *kept = replicates;
     }
     (Some(bounds.baseline), drawn)
@@ -383,6 +405,46 @@ mod tests {
         assert_eq!(h2.epsilon(), Some(1.0));
         assert!(h2.cells.iter().all(|cell| cell.name.configuration != "g1|lookback"));
         assert!(found.summaries.iter().all(|summary| summary.label != "17|epsilon"));
+    }
+
+    /// Serial takes 130: 90 the program, 30 the collector, 10 the compilers; the baseline is 100. Z takes 200: 110, 70, 20.
+    #[test]
+    fn an_overhead_is_the_sum_of_its_roles() {
+        let with = |collector, cpu, pauses, [mutator, gc, jit]: [f64; 3]| {
+            let parts = [("cpu.mutator", mutator), ("cpu.gc", gc), ("cpu.jit", jit), ("cpu.vm", 0.0)];
+            let metrics = [&[("cpu", cpu), ("cpu.pauses", pauses)], &parts[..]].concat();
+            (1..=5).map(move |i| record("h2", collector, 2.0, i, &metrics)).collect::<Vec<_>>()
+        };
+        let records =
+            [with("serial", 130.0, 30.0, [90.0, 30.0, 10.0]), with("zgc", 200.0, 0.0, [110.0, 70.0, 20.0])];
+        let found = lower_bounds(&records.concat(), &wanted()).unwrap();
+        let roles: Vec<Roles> = found.programs[0].cells.iter().map(|cell| cell.roles.unwrap()).collect();
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        for (roles, [mutator, gc, jit]) in roles.iter().zip([[0.9, 0.3, 0.1], [1.1, 0.7, 0.2]]) {
+            assert!(
+                close(roles.mutator, mutator) && close(roles.gc, gc) && close(roles.jit, jit),
+                "{roles:?}"
+            );
+        }
+        assert_eq!(found.summaries[1].roles, Some(roles[1]), "of one workload the mean is its own");
+        let without = lower_bounds(&table(), &wanted()).unwrap();
+        assert!(without.summaries.iter().all(|summary| summary.roles.is_none()));
+    }
+
+    /// Z with four invocations of 80 where the baseline is 100; with a fifth it is the baseline itself.
+    #[test]
+    fn a_lower_cost_of_too_few_invocations_is_passed_over_and_told() {
+        let passed_over = |records: &[Record]| -> Vec<String> {
+            let found = lower_bounds(records, &wanted()).unwrap();
+            let h2 = found.programs.into_iter().find(|program| program.workload == "h2").unwrap();
+            h2.passed_over().map(|cell| format!("{} {}", cell.name.configuration, cell.n)).collect()
+        };
+        let z = cell("h2", "zgc", 8.0, 80.0, 0.0);
+        assert_eq!(passed_over(&[table(), z[..4].to_vec()].concat()), ["zgc 4"]);
+        assert!(passed_over(&[table(), z].concat()).is_empty());
+        assert!(
+            passed_over(&[table(), cell("h2", "zgc", 8.0, 120.0, 0.0)[..4].to_vec()].concat()).is_empty()
+        );
     }
 
     #[test]

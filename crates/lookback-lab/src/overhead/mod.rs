@@ -22,6 +22,7 @@ mod distill;
 mod lower_bound;
 mod over_hosts;
 mod over_workloads;
+mod roles;
 mod tracer;
 
 pub use baseline::{Baseline, Drawing, FEWEST};
@@ -29,4 +30,5 @@ pub use distill::{Distillation, cost};
 pub use lower_bound::{CellOverhead, LowerBounds, Program, Wanted, lower_bounds};
 pub use over_hosts::{OverHosts, over_hosts};
 pub use over_workloads::{Exclusion, Scope, Summary};
+pub use roles::Roles;
 pub use tracer::{TracerCosts, TracerOverhead, TracerSummary, tracer_overheads};

@@ -5,6 +5,7 @@
 //! it is compared with, and those left out are listed with what became of them. Must not drop a workload for its value.
 
 use super::lower_bound::{Drawn, Wanted};
+use super::roles::Roles;
 use crate::results::HeapPoint;
 use crate::statistics::{Estimate, geometric_mean, mean};
 use serde::Serialize;
@@ -42,6 +43,8 @@ pub struct Summary {
     pub least: f64,
     /// The most of all.
     pub most: f64,
+    /// The arithmetic mean in parts, by whose threads took it.
+    pub roles: Option<Roles>,
 }
 
 /// A workload that means were taken without.
@@ -153,6 +156,7 @@ fn one(
             mean: arithmetic,
             least: values.iter().copied().fold(f64::INFINITY, f64::min),
             most: values.iter().copied().fold(0.0, f64::max),
+            roles: Roles::mean(cells.iter().map(|drawn| drawn.cell.roles)),
         });
     }
 }

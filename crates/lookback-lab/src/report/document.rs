@@ -106,6 +106,7 @@ fn overheads(study: &Study, figures: &Figures, wanted: f64) -> Result<Vec<Block>
     let mut blocks = Vec::new();
     for overheads in &study.overheads {
         blocks.extend(tables::overheads(overheads, wanted).map(Block::Table));
+        blocks.extend(tables::roles(overheads, wanted).map(Block::Table));
         blocks.extend(figures.geomeans(overheads)?.map(Block::Figure));
         blocks.extend(figures.overheads(overheads)?.map(Block::Figure));
         blocks.extend(tables::baselines(overheads).map(Block::Table));

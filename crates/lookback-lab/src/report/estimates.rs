@@ -14,7 +14,8 @@ use crate::comparison::{self, Question};
 use crate::error::{Error, Result};
 use crate::metric::{DISTILLABLE, within_pauses};
 use crate::overhead::{
-    Distillation, Exclusion, LowerBounds, Program, Scope, Summary, Wanted, lower_bounds, tracer_overheads,
+    Distillation, Exclusion, FEWEST, LowerBounds, Program, Scope, Summary, Wanted, lower_bounds,
+    tracer_overheads,
 };
 use crate::results::{CellName, HeapPoint, Record, cells};
 use crate::statistics::{self, Bootstrap, warmup};
@@ -153,6 +154,7 @@ fn summarised(summary: &Summary, exclusions: &[Exclusion], names: &Names) -> Ove
         min: summary.least,
         max: summary.most,
         mean: summary.mean,
+        roles: summary.roles,
         excluded: mine.map(why).collect(),
     }
 }
@@ -172,7 +174,13 @@ fn baseline(program: &Program, names: &Names) -> (String, String) {
     };
     // The cells that were chosen most often tell what the bound rests on.
     let most: Vec<String> = chosen.iter().filter_map(words).take(3).collect();
-    (name, most.join(", "))
+    let few = program.passed_over().map(|cell| {
+        format!(
+            "; lower, but {} of {FEWEST} invocations: {} at {}",
+            cell.n, cell.name.configuration, cell.name.heap
+        )
+    });
+    (name, most.join(", ") + &few.collect::<String>())
 }
 
 fn tracer(records: &[Record], metric: &str, names: &Names) -> Result<Option<TracerCost>> {

@@ -5,6 +5,7 @@
 //! whoever has other sources can fill these fields as well.
 
 use super::quantity::Quantity;
+use crate::overhead::Roles;
 use crate::plan::{Jdk, Quiet};
 use std::collections::BTreeMap;
 
@@ -139,6 +140,8 @@ pub struct OverheadSummary {
     pub max: f64,
     /// Arithmetic mean.
     pub mean: f64,
+    /// The arithmetic mean in parts, by whose threads took it.
+    pub roles: Option<Roles>,
     /// Workloads that are left out of it, and why.
     pub excluded: Vec<(String, String)>,
 }

@@ -8,6 +8,7 @@ use super::quantity::Quantity;
 use super::study::{Estimate, Matrix, Means, Measured, Overheads, Study, Tally, TracerCost, Verdict};
 use super::table::{Cell, Column, Content, Row, RowKind, Table};
 use crate::metric::Unit;
+use crate::overhead::Roles;
 use std::collections::BTreeMap;
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -162,6 +163,41 @@ pub(super) fn overheads(overheads: &Overheads, wanted: f64) -> Option<Table> {
     };
     table.mark_best();
     Some(table)
+}
+
+/// Lower bound overheads at one heap, by whose threads took them.
+pub(super) fn roles(overheads: &Overheads, wanted: f64) -> Option<Table> {
+    let multiple = nearest(overheads.summaries.iter().filter_map(|s| s.multiple), wanted);
+    let rows: Vec<Row> = overheads
+        .summaries
+        .iter()
+        .filter(|summary| at(summary.multiple, multiple))
+        .filter_map(|summary| {
+            let Roles { mutator, gc, jit, vm } = summary.roles?;
+            let mut cells = vec![Cell::text(&summary.configuration)];
+            cells.extend([summary.mean, mutator, gc, jit, vm].map(Cell::number));
+            Some(body(cells))
+        })
+        .collect();
+    let heap = multiple.map(|m| format!(" at {} heap", heap(m))).unwrap_or_default();
+    let mut columns = vec![Column::text("configuration")];
+    let parts = ["mean", "program", "collector", "compilers", "VM"];
+    columns.extend(parts.map(|part| Column::numbers(part, Quantity::Ratio)));
+    (!rows.is_empty()).then(|| Table {
+        name: format!("roles-{}-{}{}", overheads.metric, overheads.distillation, suffix(multiple)),
+        caption: format!(
+            "Means over workloads of the lower bound overheads of {}{heap}, by whose threads took them; baseline distilled \
+             by {}",
+            title_of(&overheads.metric),
+            overheads.distillation
+        ),
+        columns,
+        rows,
+        notes: vec![
+            "The parts add up to the mean. The longer an iteration takes, the more of the compilers' work falls into it."
+                .into(),
+        ],
+    })
 }
 
 /// What the overheads of a metric are relative to.
