@@ -126,6 +126,13 @@ impl Figures {
     /// # Errors
     /// [`crate::Error::Drawing`].
     pub fn overheads(&self, overheads: &Overheads) -> Result<Option<Figure>> {
+        let name = word(&format!("lbo-{}-{}", overheads.metric, overheads.distillation));
+        let mut multiples = overheads.points.iter().filter_map(|p| p.multiple);
+        let first = multiples.next();
+        // A curve of one heap would be a column of dots.
+        if first.is_some_and(|first| multiples.all(|other| other == first)) {
+            return self.overheads_at_one_heap(name, overheads);
+        }
         let value = |p: &OverheadPoint| Some((p.multiple?, p.ratio.clone()));
         let all: Vec<_> = overheads
             .points
@@ -138,7 +145,24 @@ impl Figures {
             "Lower bound overheads of {metric} over heap sizes, by workload. The heap is a multiple of the workload's smallest; 1 is the lowest cost of the program without its collector ({}). Bars are {} % intervals; a line begins at the smallest heap that its collector can run in.",
             overheads.distillation, overheads.confidence,
         );
-        Self::finish(word(&format!("lbo-{}-{}", overheads.metric, overheads.distillation)), caption, &sheet)
+        Self::finish(name, caption, &sheet)
+    }
+
+    fn overheads_at_one_heap(&self, name: String, overheads: &Overheads) -> Result<Option<Figure>> {
+        let rows: Vec<_> = overheads
+            .points
+            .iter()
+            .map(|p| (p.workload.as_str(), p.configuration.as_str(), &p.ratio))
+            .collect();
+        let means: Vec<_> =
+            overheads.summaries.iter().map(|s| (s.configuration.as_str(), &s.geomean)).collect();
+        let metric = title_of(&overheads.metric);
+        let sheet = self.by_workload(&rows, &means, &format!("lower bound overhead of {metric}"));
+        let caption = format!(
+            "Lower bound overheads of {metric}, by workload. 1, the dashed line, is the lowest cost of the program without its collector ({}); lines are {} % intervals.",
+            overheads.distillation, overheads.confidence,
+        );
+        Self::finish(name, caption, &sheet)
     }
 
     /// The geometric mean of lower bound overheads over heaps (paper, Figure 2).
@@ -288,10 +312,32 @@ impl Figures {
     /// # Errors
     /// [`crate::Error::Drawing`].
     pub fn tracers(&self, cost: &TracerCost) -> Result<Option<Figure>> {
-        let configurations = distinct(cost.rows.iter().map(|r| r.configuration.as_str()));
-        let mut names = distinct(cost.rows.iter().map(|r| r.workload.as_str()));
+        let rows: Vec<_> = cost
+            .rows
+            .iter()
+            .map(|row| (row.workload.as_str(), row.configuration.as_str(), &row.ratio))
+            .collect();
+        let means: Vec<_> = cost.summaries.iter().map(|s| (s.configuration.as_str(), &s.geomean)).collect();
+        let sheet = self.by_workload(&rows, &means, &format!("{}, traced / bare", title_of(&cost.metric)));
+        let caption = format!(
+            "What tracers cost in {}: traced over bare, paired within blocks, by workload. The dashed line is no difference; lines are {} % intervals.",
+            title_of(&cost.metric),
+            cost.confidence,
+        );
+        Self::finish(word(&format!("tracers-{}", cost.metric)), caption, &sheet)
+    }
+
+    /// Ratios as dots, a lane a workload and configuration, with geometric means in the last.
+    fn by_workload(
+        &self,
+        rows: &[(&str, &str, &Measured)],
+        means: &[(&str, &Measured)],
+        title: &str,
+    ) -> Sheet {
+        let configurations = distinct(rows.iter().filter(|row| row.2.is_ok()).map(|row| row.1));
+        let mut names = distinct(rows.iter().map(|row| row.0));
         let overall = names.len();
-        if !cost.summaries.is_empty() {
+        if !means.is_empty() {
             names.push("geometric mean".into());
         }
         let lanes = configurations.len().max(1) as f64;
@@ -305,12 +351,12 @@ impl Figures {
                     let (x, interval) = (estimate.value, estimate.interval);
                     Some(Point { x, y: -(row as f64) - offset, interval, open: false })
                 };
-                let rows = cost.rows.iter().filter(|r| r.configuration == *configuration);
+                let mine = rows.iter().filter(|row| row.1 == configuration);
                 let row_of = |name: &str| names.iter().position(|n| n == name).unwrap_or(0);
                 let mut points: Vec<Point> =
-                    rows.filter_map(|r| dot(row_of(&r.workload), &r.ratio)).collect();
-                let summary = cost.summaries.iter().find(|s| s.configuration == *configuration);
-                points.extend(summary.and_then(|s| dot(overall, &s.geomean)));
+                    mine.filter_map(|(workload, _, ratio)| dot(row_of(workload), ratio)).collect();
+                let mean = means.iter().find(|(name, _)| name == configuration);
+                points.extend(mean.and_then(|(_, ratio)| dot(overall, ratio)));
                 let slot = self.slot(configuration);
                 Series { slot, points, join: Join::None, intervals: Intervals::Lying }
             })
@@ -319,19 +365,12 @@ impl Figures {
             let (low, high) = p.interval.unwrap_or((p.x, p.x));
             [p.x, low, high]
         });
-        let title = format!("{}, traced / bare", title_of(&cost.metric));
-        let x = Axis::fitting(&title, ends.chain([1.0]), 9);
-        let height = names.len() as f64 * (12.0 * lanes).max(20.0) + 56.0;
+        let x = Axis::fitting(title, ends.chain([1.0]), 9);
+        let height = names.len() as f64 * (12.0 * lanes).clamp(20.0, 96.0) + 56.0;
         let panel =
             Panel { title: String::new(), x, y: Axis::names(&names), rules: vec![Rule::At(1.0)], series };
         let legend = self.legend(&configurations, Join::None);
-        let sheet = Sheet { legend, panels: vec![panel], columns: 1, width: WIDTH, height };
-        let caption = format!(
-            "What tracers cost in {}: traced over bare, paired within blocks, by workload. The dashed line is no difference; lines are {} % intervals.",
-            title_of(&cost.metric),
-            cost.confidence,
-        );
-        Self::finish(word(&format!("tracers-{}", cost.metric)), caption, &sheet)
+        Sheet { legend, panels: vec![panel], columns: 1, width: WIDTH, height }
     }
 
     /// Iterations of invocations, a panel a workload and configuration, with what is not measured shaded.
