@@ -7,4 +7,9 @@ set -euo pipefail
 java=$1 agent=$2 workloads=$3 name=$4
 "$java" "-agentpath:$agent=stats=on" -cp "$workloads/lookback-workloads.jar:$workloads/lib/*" \
   dev.lookback.workloads.Main "$name" --iterations 1 --size small 2>&1 |
-  sed -nE 's/.*rewriting: ([0-9.]+) us a class.*/result startup.class \1 us/p' | grep .
+  awk 'match($0, /rewriting: [0-9.]+ us a class/) {
+         split(substr($0, RSTART), words, " ")
+         printf "result startup.class %.0f ns\n", words[2] * 1000
+         found = 1
+       }
+       END { exit !found }'

@@ -154,12 +154,11 @@ fn show_means(
     named: &dyn Fn(&str, &str) -> String,
     streams: &mut Streams<'_>,
 ) -> Result<()> {
-    let rows: Vec<Vec<String>> = bounds
-        .summaries
-        .iter()
-        .filter(|summary| summary.scope == Scope::OneHeap)
+    let one_heap = || bounds.summaries.iter().filter(|summary| summary.scope == Scope::OneHeap);
+    let begun = |summary: &Summary| vec![named(&summary.host, &summary.label), summary.heap.to_string()];
+    let rows: Vec<Vec<String>> = one_heap()
         .map(|summary| {
-            let mut row = vec![named(&summary.host, &summary.label), summary.heap.to_string()];
+            let mut row = begun(summary);
             row.push(summary.workloads.len().to_string());
             row.extend(estimate(summary.geometric_mean));
             row.extend([summary.least, summary.most, summary.mean].map(ratio));
@@ -173,16 +172,11 @@ fn show_means(
     }
     let in_parts = |summary: &Summary| {
         let Roles { mutator, gc, jit, vm } = summary.roles?;
-        let mut row = vec![named(&summary.host, &summary.label), summary.heap.to_string()];
+        let mut row = begun(summary);
         row.extend([summary.mean, mutator, gc, jit, vm].map(ratio));
         Some(row)
     };
-    let rows: Vec<Vec<String>> = bounds
-        .summaries
-        .iter()
-        .filter(|summary| summary.scope == Scope::OneHeap)
-        .filter_map(in_parts)
-        .collect();
+    let rows: Vec<Vec<String>> = one_heap().filter_map(in_parts).collect();
     if !rows.is_empty() {
         writeln!(streams.out, "\nthe mean, by whose threads took it").map_err(stdout)?;
         let head = ["CONFIGURATION", "HEAP", "MEAN", "PROGRAM", "COLLECTOR", "COMPILERS", "VM"];

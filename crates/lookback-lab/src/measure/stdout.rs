@@ -1,11 +1,12 @@
 //! Figures from a program's standard output, for programs that run without the harness.
 //!
 //! ```text
-//! iteration 3 h2 812.4 ms           an iteration of one of this project's workloads: its wall time
+//! iteration 3 h2 812.4 ms           one of several iterations of one of this project's workloads: its wall time
 //! result NAME VALUE UNIT            a figure of a benchmark; the whole process is one iteration
 //! ```
 //!
-//! A program that prints neither is one iteration as well, with what the kernel says of its process.
+//! A program that prints neither, or is to have one iteration, is that iteration from its start to its end, with what the
+//! kernel says of its process: an iteration that the program times itself begins after its start-up.
 //!
 //! The constraint that shaped it: the output is a program's own and may hold anything; a line that is none of these is
 //! not looked at, and one that nearly is must not become a figure.
@@ -21,9 +22,12 @@ pub(super) fn iterations(dir: &Path, cell: &Cell) -> Result<Vec<Iteration>, Stri
     let bytes =
         std::fs::read(dir.join(STDOUT)).map_err(|error| format!("its output cannot be read: {error}"))?;
     let text = String::from_utf8_lossy(&bytes);
-    let mut iterations: Vec<Iteration> = text.lines().filter_map(|line| iteration(line, cell)).collect();
-    if !iterations.is_empty() {
-        return Ok(iterations);
+    let several = cell.iterations > 1;
+    if several {
+        let iterations: Vec<Iteration> = text.lines().filter_map(|line| iteration(line, cell)).collect();
+        if !iterations.is_empty() {
+            return Ok(iterations);
+        }
     }
     let mut only = Iteration {
         number: 1,
@@ -36,13 +40,12 @@ pub(super) fn iterations(dir: &Path, cell: &Cell) -> Result<Vec<Iteration>, Stri
         only.units.insert(name, unit);
     }
     if only.metrics.is_empty() {
-        if cell.iterations > 1 {
+        if several {
             return Err(format!("its output tells of none of its {} iterations", cell.iterations));
         }
         only.metrics = whole_process(dir)?;
     }
-    iterations.push(only);
-    Ok(iterations)
+    Ok(vec![only])
 }
 
 /// `iteration K NAME MS ms`, of this cell's workload or, where the experiment calls it by another name, of any.
@@ -107,6 +110,12 @@ mod tests {
                 .unwrap();
         let told: Vec<_> = found.iter().map(|i| (i.number, i.measured, i.metrics["wall"])).collect();
         assert_eq!(told, [(1, false, 10_500_000.0), (2, true, 2_000_000.0)]);
+    }
+
+    #[test]
+    fn one_iteration_is_the_whole_process_whatever_the_program_times() {
+        let found = of("iteration 1 h2 10.5 ms\n", &[1], 1).unwrap();
+        assert_eq!((found.len(), found[0].metrics["wall"], found[0].metrics["cpu"]), (1, 5.0, 4.0));
     }
 
     #[test]

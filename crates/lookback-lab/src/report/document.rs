@@ -109,6 +109,7 @@ fn overheads(study: &Study, figures: &Figures, wanted: f64) -> Result<Vec<Block>
         blocks.extend(tables::roles(overheads, wanted).map(Block::Table));
         blocks.extend(figures.geomeans(overheads)?.map(Block::Figure));
         blocks.extend(figures.overheads(overheads)?.map(Block::Figure));
+        blocks.extend(tables::overheads_by_heap(overheads).map(Block::Table));
         blocks.extend(tables::baselines(overheads).map(Block::Table));
     }
     Ok(blocks)

@@ -225,7 +225,9 @@ fn matrix(records: &[Record], metric: &str, wanted: f64) -> Result<Option<Matrix
         (Some(_), None) => false,
         (None, _) => true,
     };
-    let here: Vec<Record> = records.iter().filter(here).cloned().collect();
+    // A workload that does not measure it (a benchmark beside programs) would fill the matrix with dashes.
+    let has = |record: &&Record| !record.counts() || record.mean(metric).is_some();
+    let here: Vec<Record> = records.iter().filter(here).filter(has).cloned().collect();
     let labels: BTreeSet<String> = cells(&here)?.iter().map(|cell| cell.name.label()).collect();
     let labels: Vec<String> = labels.into_iter().collect();
     if !(2..=MOST).contains(&labels.len()) {
@@ -269,4 +271,24 @@ fn pair(records: &[Record], a: &str, b: &str, question: &Question) -> Result<Pai
     };
     let n = found.rows.iter().map(|row| row.n[0]).sum();
     Ok(pair(Ok(estimate(&difference.ratio, n)), verdict, difference.more_for_observed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::made_up::record;
+
+    #[test]
+    fn a_configuration_that_never_measures_a_metric_is_not_in_its_matrix() {
+        let records: Vec<Record> = (1..=6)
+            .flat_map(|block| {
+                let of = |name, value| record("h2", name, 0.0, block, &[("cpu", value)]);
+                let classes = record("h2-classes", "default", 0.0, block, &[("startup.class", 15.0)]);
+                [of("serial", 10.0), of("g1", 12.0 + f64::from(block)), classes]
+            })
+            .collect();
+        let matrix = matrix(&records, "cpu", 2.0).unwrap().unwrap();
+        let pairs: Vec<_> = matrix.pairs.iter().map(|pair| (pair.a.as_str(), pair.b.as_str())).collect();
+        assert_eq!(pairs, [("17|g1", "17|serial")]);
+    }
 }

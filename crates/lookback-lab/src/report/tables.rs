@@ -66,17 +66,34 @@ pub(super) fn nearest(multiples: impl Iterator<Item = f64>, wanted: f64) -> Opti
     multiples.min_by(|a, b| (a / wanted).ln().abs().total_cmp(&(b / wanted).ln().abs()))
 }
 
-/// Whether a point belongs to a table at a multiple; heaps in bytes belong to each.
-fn at(multiple: Option<f64>, wanted: Option<f64>) -> bool {
-    match (multiple, wanted) {
-        (Some(multiple), Some(wanted)) => (multiple - wanted).abs() < 1e-6,
-        (None, _) => true,
-        (Some(_), None) => false,
-    }
-}
+/// The heap that a table is of: a multiple of the smallest, or the only one where there are none.
+#[derive(Clone, Copy)]
+struct AtHeap(Option<f64>);
 
-fn suffix(multiple: Option<f64>) -> String {
-    multiple.map(|multiple| format!("-{}", heap(multiple).replace('\u{d7}', "x"))).unwrap_or_default()
+impl AtHeap {
+    /// The multiple among those of the data that is nearest to what is asked for.
+    fn of(multiples: impl Iterator<Item = Option<f64>>, wanted: f64) -> AtHeap {
+        AtHeap(nearest(multiples.flatten(), wanted))
+    }
+
+    /// Whether a point belongs to the table; heaps in bytes belong to each.
+    fn has(self, multiple: Option<f64>) -> bool {
+        match (multiple, self.0) {
+            (Some(multiple), Some(own)) => (multiple - own).abs() < 1e-6,
+            (None, _) => true,
+            (Some(_), None) => false,
+        }
+    }
+
+    /// What a caption says of it.
+    fn words(self) -> String {
+        self.0.map(|multiple| format!(" at {} heap", heap(multiple))).unwrap_or_default()
+    }
+
+    /// What the table's name ends with.
+    fn suffix(self) -> String {
+        self.0.map(|multiple| format!("-{}", heap(multiple).replace('\u{d7}', "x"))).unwrap_or_default()
+    }
 }
 
 /// The smallest heaps (paper, Table 4).
@@ -104,9 +121,9 @@ type Plain = fn(&super::study::OverheadSummary) -> f64;
 
 /// Lower bound overheads at one heap (paper, Table 5).
 pub(super) fn overheads(overheads: &Overheads, wanted: f64) -> Option<Table> {
-    let multiple = nearest(overheads.points.iter().filter_map(|p| p.multiple), wanted);
-    let points: Vec<_> = overheads.points.iter().filter(|p| at(p.multiple, multiple)).collect();
-    let summaries: Vec<_> = overheads.summaries.iter().filter(|s| at(s.multiple, multiple)).collect();
+    let at = AtHeap::of(overheads.points.iter().map(|p| p.multiple), wanted);
+    let points: Vec<_> = overheads.points.iter().filter(|p| at.has(p.multiple)).collect();
+    let summaries: Vec<_> = overheads.summaries.iter().filter(|s| at.has(s.multiple)).collect();
     if points.is_empty() {
         return None;
     }
@@ -148,12 +165,12 @@ pub(super) fn overheads(overheads: &Overheads, wanted: f64) -> Option<Table> {
             excluded.iter().map(|(workload, why)| format!("{workload} ({why})")).collect();
         notes.push(format!("Left out of the summary: {}.", list.join(", ")));
     }
-    let heap = multiple.map(|m| format!(" at {} heap", heap(m))).unwrap_or_default();
     let mut table = Table {
-        name: format!("lbo-{}-{}{}", overheads.metric, overheads.distillation, suffix(multiple)),
+        name: format!("lbo-{}-{}{}", overheads.metric, overheads.distillation, at.suffix()),
         caption: format!(
-            "Lower bound overheads of {}{heap}, baseline distilled by {}, with {} % intervals",
+            "Lower bound overheads of {}{}, baseline distilled by {}, with {} % intervals",
             title_of(&overheads.metric),
+            at.words(),
             overheads.distillation,
             overheads.confidence
         ),
@@ -165,13 +182,54 @@ pub(super) fn overheads(overheads: &Overheads, wanted: f64) -> Option<Table> {
     Some(table)
 }
 
+/// Lower bound overheads over heaps: what the figure draws (paper, Figures 1 and 5).
+pub(super) fn overheads_by_heap(overheads: &Overheads) -> Option<Table> {
+    let mut multiples: Vec<f64> = overheads.points.iter().filter_map(|p| p.multiple).collect();
+    multiples.sort_by(f64::total_cmp);
+    multiples.dedup();
+    if multiples.len() < 2 {
+        return None;
+    }
+    let mut programs: Vec<(&str, &str)> = Vec::new();
+    for point in &overheads.points {
+        let program = (point.workload.as_str(), point.configuration.as_str());
+        if !programs.contains(&program) {
+            programs.push(program);
+        }
+    }
+    let mut columns = vec![Column::text("workload"), Column::text("configuration")];
+    columns.extend(multiples.iter().map(|multiple| Column::numbers(heap(*multiple), Quantity::Ratio)));
+    let row = |(workload, configuration): (&str, &str)| {
+        let mut cells = vec![Cell::text(workload), Cell::text(configuration)];
+        cells.extend(multiples.iter().map(|multiple| {
+            let mine = overheads.points.iter().find(|p| {
+                p.workload == workload && p.configuration == configuration && p.multiple == Some(*multiple)
+            });
+            mine.map_or_else(|| Cell::missing("was not run"), |point| cell(&point.ratio))
+        }));
+        body(cells)
+    };
+    Some(Table {
+        name: format!("lbo-{}-{}-heaps", overheads.metric, overheads.distillation),
+        caption: format!(
+            "Lower bound overheads of {} over heap sizes, baseline distilled by {}, with {} % intervals",
+            title_of(&overheads.metric),
+            overheads.distillation,
+            overheads.confidence
+        ),
+        columns,
+        rows: programs.into_iter().map(row).collect(),
+        notes: vec![],
+    })
+}
+
 /// Lower bound overheads at one heap, by whose threads took them.
 pub(super) fn roles(overheads: &Overheads, wanted: f64) -> Option<Table> {
-    let multiple = nearest(overheads.summaries.iter().filter_map(|s| s.multiple), wanted);
+    let at = AtHeap::of(overheads.summaries.iter().map(|s| s.multiple), wanted);
     let rows: Vec<Row> = overheads
         .summaries
         .iter()
-        .filter(|summary| at(summary.multiple, multiple))
+        .filter(|summary| at.has(summary.multiple))
         .filter_map(|summary| {
             let Roles { mutator, gc, jit, vm } = summary.roles?;
             let mut cells = vec![Cell::text(&summary.configuration)];
@@ -179,16 +237,16 @@ pub(super) fn roles(overheads: &Overheads, wanted: f64) -> Option<Table> {
             Some(body(cells))
         })
         .collect();
-    let heap = multiple.map(|m| format!(" at {} heap", heap(m))).unwrap_or_default();
     let mut columns = vec![Column::text("configuration")];
     let parts = ["mean", "program", "collector", "compilers", "VM"];
     columns.extend(parts.map(|part| Column::numbers(part, Quantity::Ratio)));
     (!rows.is_empty()).then(|| Table {
-        name: format!("roles-{}-{}{}", overheads.metric, overheads.distillation, suffix(multiple)),
+        name: format!("roles-{}-{}{}", overheads.metric, overheads.distillation, at.suffix()),
         caption: format!(
-            "Means over workloads of the lower bound overheads of {}{heap}, by whose threads took them; baseline distilled \
+            "Means over workloads of the lower bound overheads of {}{}, by whose threads took them; baseline distilled \
              by {}",
             title_of(&overheads.metric),
+            at.words(),
             overheads.distillation
         ),
         columns,
@@ -312,20 +370,20 @@ pub(super) fn matrix(matrix: &Matrix) -> Option<Table> {
 
 /// Means of a metric at one heap.
 pub(super) fn means(means: &Means, wanted: f64) -> Option<Table> {
-    let multiple = nearest(means.points.iter().filter_map(|p| p.multiple), wanted);
-    let points: Vec<_> = means.points.iter().filter(|p| at(p.multiple, multiple)).collect();
+    let at = AtHeap::of(means.points.iter().map(|p| p.multiple), wanted);
+    let points: Vec<_> = means.points.iter().filter(|p| at.has(p.multiple)).collect();
     if points.is_empty() {
         return None;
     }
     let quantity = means.quantity();
     let Grid { columns, rows, .. } =
         grid(&points, quantity, |p| (&p.workload, &p.configuration), |p| cell(&p.mean));
-    let heap = multiple.map(|m| format!(" at {} heap", heap(m))).unwrap_or_default();
     Some(Table {
-        name: format!("mean-{}{}", means.metric, suffix(multiple)),
+        name: format!("mean-{}{}", means.metric, at.suffix()),
         caption: format!(
-            "{}{heap}{}, mean over the measured iterations of all invocations that count",
+            "{}{}{}, mean over the measured iterations of all invocations that count",
             capital(title_of(&means.metric)),
+            at.words(),
             means.in_unit()
         ),
         columns,
