@@ -21,6 +21,8 @@ const FINE: f64 = 8.0;
 const FONT_SIZE: f64 = 1.24;
 /// Sizes of text, pixels.
 const LABEL: f64 = 11.0;
+/// How much wider than ours the font of a reader's machine may be: DejaVu Sans, the usual one of Linux.
+const OTHER_FONTS: f64 = 1.15;
 const TITLE: f64 = 12.5;
 /// Radius of a mark.
 const MARK: f64 = 3.1;
@@ -220,7 +222,7 @@ fn paint(pen: &Pen<'_>, sheet: &Sheet, legend: &[Vec<usize>], top: f64) -> Done 
 fn left_margin(y: &Axis, all: f64) -> f64 {
     let labels = y.ticks.iter().map(|(_, word)| width(word) * LABEL).fold(0.0, f64::max);
     let title = if y.title.is_empty() { 0.0 } else { 18.0 };
-    labels.min(all * 0.3) + title + 14.0
+    (labels * OTHER_FONTS).min(all * 0.3) + title + 14.0
 }
 
 /// Where values of a panel lie on the sheet.
