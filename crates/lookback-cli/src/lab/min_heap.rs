@@ -75,11 +75,10 @@ pub(crate) fn run(args: &MinHeapArgs, streams: &mut Streams<'_>) -> Result<()> {
             }
         }
         Progress::Ran { bytes: heap, outcome, runs } => {
-            bar.say(&format!(
-                "{current}: run {runs}, {} MiB: {}",
-                heap >> 20,
-                printable(&outcome.to_string())
-            ));
+            let outcome = printable(&outcome.to_string());
+            let line = format!("{current}: run {runs}, {} MiB: {outcome}", heap >> 20);
+            // In a log, too, a search of many minutes is seen to go on.
+            if bar.is_hidden() { streams.note(&line) } else { bar.say(&line) }
         }
         Progress::Ended { found } => {
             let end = format!("{}: {}", name(&found.key, &found.jdk), result(found));
