@@ -112,6 +112,16 @@ pub struct Overheads {
     pub baselines: Vec<(String, String)>,
 }
 
+impl Overheads {
+    /// The heaps of its points as multiples, each once, from the smallest on.
+    pub(super) fn multiples(&self) -> Vec<f64> {
+        let mut multiples: Vec<f64> = self.points.iter().filter_map(|point| point.multiple).collect();
+        multiples.sort_by(f64::total_cmp);
+        multiples.dedup();
+        multiples
+    }
+}
+
 /// One lower bound overhead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverheadPoint {

@@ -11,8 +11,8 @@ use crate::metric::Unit;
 use crate::overhead::Roles;
 use std::collections::BTreeMap;
 
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut list: Vec<&str> = Vec::new();
+fn distinct<T: PartialEq>(names: impl Iterator<Item = T>) -> Vec<T> {
+    let mut list: Vec<T> = Vec::new();
     for name in names {
         if !list.contains(&name) {
             list.push(name);
@@ -184,19 +184,11 @@ pub(super) fn overheads(overheads: &Overheads, wanted: f64) -> Option<Table> {
 
 /// Lower bound overheads over heaps: what the figure draws (paper, Figures 1 and 5).
 pub(super) fn overheads_by_heap(overheads: &Overheads) -> Option<Table> {
-    let mut multiples: Vec<f64> = overheads.points.iter().filter_map(|p| p.multiple).collect();
-    multiples.sort_by(f64::total_cmp);
-    multiples.dedup();
+    let multiples = overheads.multiples();
     if multiples.len() < 2 {
         return None;
     }
-    let mut programs: Vec<(&str, &str)> = Vec::new();
-    for point in &overheads.points {
-        let program = (point.workload.as_str(), point.configuration.as_str());
-        if !programs.contains(&program) {
-            programs.push(program);
-        }
-    }
+    let programs = distinct(overheads.points.iter().map(|p| (p.workload.as_str(), p.configuration.as_str())));
     let mut columns = vec![Column::text("workload"), Column::text("configuration")];
     columns.extend(multiples.iter().map(|multiple| Column::numbers(heap(*multiple), Quantity::Ratio)));
     let row = |(workload, configuration): (&str, &str)| {

@@ -127,10 +127,8 @@ impl Figures {
     /// [`crate::Error::Drawing`].
     pub fn overheads(&self, overheads: &Overheads) -> Result<Option<Figure>> {
         let name = word(&format!("lbo-{}-{}", overheads.metric, overheads.distillation));
-        let mut multiples = overheads.points.iter().filter_map(|p| p.multiple);
-        let first = multiples.next();
         // A curve of one heap would be a column of dots.
-        if first.is_some_and(|first| multiples.all(|other| other == first)) {
+        if overheads.multiples().len() == 1 {
             return self.overheads_at_one_heap(name, overheads);
         }
         let value = |p: &OverheadPoint| Some((p.multiple?, p.ratio.clone()));
