@@ -68,6 +68,20 @@ fn an_example_is_valid_and_its_plan_tells_what_is_missing() {
 }
 
 #[test]
+fn a_self_check_that_cannot_run_says_what_is_missing() {
+    let place = Place::new();
+    let check = |args: &[&str]| Ran::of(&mut lab(&place, &[&["self-check", "--quick"], args].concat()));
+    check(&["--aa", "0"]).fails(2, &["--aa", "1..=1000"]);
+    fs::write(place.file("mine"), "mine").unwrap();
+    check(&["--out", "mine"]).fails(1, &["cannot write mine", "try: "]);
+    assert_eq!(fs::read_to_string(place.file("mine")).unwrap(), "mine");
+    let ran = check(&["--out", "checks"]).fails(1, &["attribution.toml cannot run yet", "`make build`"]);
+    assert!(ran.err.contains("lower-bound passed"), "{}", ran.err);
+    assert!(ran.err.contains("absent is not there"), "{}", ran.err);
+    assert_eq!(ran.out, "");
+}
+
+#[test]
 fn modifiers_are_listed_with_what_they_add() {
     let place = Place::new();
     let listed = Ran::of(&mut lab(&place, &["modifiers"])).ok();

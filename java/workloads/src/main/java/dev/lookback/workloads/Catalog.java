@@ -69,7 +69,7 @@ public final class Catalog {
             new Entry("tomcat", "16 HTTP clients of an embedded Tomcat on the loopback address", TomcatWorkload::new),
             new Entry("akka", "tokens around a ring of 2,000 actors on 8 threads: hand-off", AkkaWorkload::new),
             new Entry("gcbench", "GCBench: short-lived trees beside a long-lived one", GcBenchWorkload::new),
-            new Entry("steady", "known cost: sorting and hashing without allocation, slowed on request",
+            new Entry("steady", "known cost: hashing without allocation, slowed on request",
                     Set.of("extra-percent"), SteadyWorkload::new),
             new Entry("known-gc", "known cost: work in turn with collections, measured by itself",
                     Set.of("live-mb", "collections"), KnownGcWorkload::new),

@@ -1,39 +1,36 @@
 package dev.lookback.workloads.known;
 
-import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * A small unit of processor work that is always the same: copy an array of 512 numbers, sort it, hash it.
+ * A small unit of processor work that is always the same: hash an array of 512 numbers, some times over.
  *
- * <p>Constraint: its data stay in the first-level cache and nothing is allocated, so that neither the memory nor the
- * collector has a part in its cost. 512 is below the length from which the JDK's sort merges runs in a new array.
- * For one thread at a time.
+ * <p>Constraint: its cost may not differ from process to process, or a check of the laboratory measures that. So its
+ * data stay in the first-level cache, nothing is allocated, and it is a chain of multiplications each of which waits
+ * for the one before: there is nothing for the collector, the branch predictor or the compiler's choices to have a
+ * part in. (Sorting, for one, takes 217 to 332 ms an iteration on one machine, each process its own time.) For one
+ * thread at a time.
  */
 final class SteadyWork {
     private static final int LENGTH = 512;
-    /** Different inputs, so that the branches of a sort cannot be learnt by heart: 4 x 2 KiB. */
-    private static final int INPUTS = 4;
+    private static final int ROUNDS = 8;
 
-    private final int[][] inputs = new int[INPUTS][LENGTH];
-    private final int[] scratch = new int[LENGTH];
+    private final int[] input = new int[LENGTH];
 
     SteadyWork() {
         SplittableRandom random = new SplittableRandom(3);
-        for (int[] input : inputs) {
-            for (int i = 0; i < LENGTH; i++) {
-                input[i] = random.nextInt();
-            }
+        for (int i = 0; i < LENGTH; i++) {
+            input[i] = random.nextInt();
         }
     }
 
     /** Does unit {@code number} and returns its hash. */
     long unit(int number) {
-        System.arraycopy(inputs[number % INPUTS], 0, scratch, 0, LENGTH);
-        Arrays.sort(scratch);
-        long hash = number % INPUTS;
-        for (int value : scratch) {
-            hash = (hash ^ value) * 0x100000001b3L;
+        long hash = number;
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int value : input) {
+                hash = (hash ^ value) * 0x100000001b3L;
+            }
         }
         return hash;
     }
