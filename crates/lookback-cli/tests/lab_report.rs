@@ -75,6 +75,11 @@ fn a_document_cites_a_run_and_a_typed_figure_is_found() {
     assert!(stale.out.contains("DOC.md:1: ") && stale.out.contains("1.50 s"), "{}", stale.out);
     place.run(&["lab", "publish", "--renew", "DOC.md", "--to", "runs"]).ok();
     assert_eq!(fs::read_to_string(place.file("DOC.md")).unwrap(), document);
+    fs::write(place.file("OLD.md"), document.replace("1.50", "1.05")).unwrap();
+    fs::write(place.file("GONE.md"), cites.replace("h2.17", "h2.99")).unwrap();
+    let renew = ["lab", "publish", "--renew", "OLD.md", "GONE.md", "--to", "runs"];
+    place.run(&renew).fails(1, &["GONE.md", "no line"]);
+    assert!(fs::read_to_string(place.file("OLD.md")).unwrap().contains("1.05"), "all documents or none");
     place.run(&publish).fails(1, &["was published before", "--force"]);
     place.run(&["lab", "publish", "results", "--name", "Not a word"]).fails(2, &["small letters"]);
     place.run(&["lab", "publish", "results"]).fails(2, &["--name"]);

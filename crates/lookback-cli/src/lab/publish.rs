@@ -84,8 +84,10 @@ fn renew(
     only: Option<&str>,
     streams: &mut Streams<'_>,
 ) -> Result<()> {
-    for (path, text) in documents {
-        let (new, changed) = Blocks::of(path, text)?.renew(runs, only)?;
+    // All are filled before one is written: a figure that is missing leaves no document half renewed.
+    let fill = |(path, text): &(&Path, String)| Blocks::of(path, text)?.renew(runs, only);
+    let filled = documents.iter().map(fill).collect::<lookback_lab::Result<Vec<_>>>()?;
+    for ((path, _), (new, changed)) in documents.iter().zip(filled) {
         if changed > 0 {
             let write = |file: &mut fs::File| file.write_all(new.as_bytes()).map_err(output::failed(path));
             output::write(path, true, Access::Usual, write)?;

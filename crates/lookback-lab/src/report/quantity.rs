@@ -87,8 +87,8 @@ impl Quantity {
             _ => match middle / factor {
                 m if m >= 1000.0 => 0,
                 m if m >= 100.0 => 1,
-                m if m >= 1.0 => 2,
-                _ => 3,
+                m if m >= 1.0 => at_least(2, sizes[0] / factor),
+                _ => at_least(3, sizes[0] / factor),
             },
         };
         Scale { factor, name, digits }
@@ -97,6 +97,18 @@ impl Quantity {
 
 fn pick(size: f64, units: &[(f64, &'static str)]) -> (f64, &'static str) {
     units.iter().copied().find(|(factor, _)| size >= *factor).unwrap_or(units[units.len() - 1])
+}
+
+/// `usual` digits after the point, or so many more that the smallest of the numbers has two that say something.
+fn at_least(usual: usize, smallest: f64) -> usize {
+    let needed = if smallest >= 0.1 {
+        2
+    } else if smallest >= 0.01 {
+        3
+    } else {
+        4
+    };
+    usual.max(needed)
 }
 
 impl Scale {
@@ -143,6 +155,7 @@ mod tests {
         assert_eq!(alone(Quantity::Of(Unit::Count), 9_340.0), "9340");
         assert_eq!(alone(Quantity::Ratio, 1.0 / 3.0), "0.333");
         assert_eq!(ns.scale([]).show(0.0), "0", "no values at all");
+        assert_eq!(ns.scale([44e6, 1.5e9, 2.5e9]).show(44e6), "0.044", "two digits of the smallest");
     }
 
     #[test]

@@ -55,7 +55,9 @@ pub(super) fn judge() -> Finding {
         "overheads agree with a table that was worked by hand".to_owned()
     } else {
         let percent = worst * 100.0;
-        format!("of a table that was worked by hand {missing} overheads are missing, the others differ by {percent:.2e} % at most")
+        format!(
+            "of a table that was worked by hand {missing} overheads are missing, the others differ by {percent:.2e} % at most"
+        )
     };
     Finding {
         check: "lower-bound",
