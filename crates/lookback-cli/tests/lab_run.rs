@@ -2,7 +2,7 @@
 
 mod support;
 
-use lookback_lab::plan::{Cell, Jdk, Plan};
+use lookback_lab::plan::{Cell, CellId, Jdk, Plan};
 use lookback_lab::results::{Outcome, RECORDS, Record, read_lines};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -184,6 +184,26 @@ fn a_full_disk_stops_the_run_and_loses_nothing() {
     let ran = place.run(&RUN).ok();
     assert!(ran.out.contains(&format!("{kept} were done before")), "{}", ran.out);
     assert_whole(&place, 1, 20);
+}
+
+#[test]
+fn figures_are_made_of_a_changed_cell_as_it_is_now() {
+    let place = Place::new();
+    plan(&place, vec![shell("a", "echo result x 1 ns")], 2);
+    place.run(&RUN).ok();
+    let changed = Cell { id: CellId("changed".into()), ..shell("a", "echo result x 3 ns") };
+    plan(&place, vec![changed], 2);
+    place.run(&[&RUN[..], &["--invocations", "1"]].concat()).ok();
+    assert_eq!(records(&place).len(), 3, "the old ones are kept");
+    let report = place.run(&["lab", "report", "out", "--format", "txt"]).ok();
+    assert!(report.out.contains("1 attempt ran of 2 planned"), "{}", report.out);
+    place.run(&["lab", "publish", "out", "--name", "now", "--to", "."]).ok();
+    let published =
+        fs::read_dir(place.path()).unwrap().flatten().map(|entry| entry.path().join("results.txt"));
+    let lines = published.filter_map(|file| fs::read_to_string(file).ok()).collect::<String>();
+    assert!(lines.contains("result mean-x.a.plain 3 ns"), "{lines}");
+    let all = place.run(&["lab", "export", "out", "-o", "-", "--format", "csv"]).ok();
+    assert_eq!(all.out.lines().count(), 4, "what is exported is everything");
 }
 
 #[test]

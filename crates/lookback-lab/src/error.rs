@@ -401,6 +401,6 @@ fn is_full(error: &io::Error) -> bool {
     )
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use lookback_lab::comparison::{
     Comparison, Difference, FEWEST, Question, Row, Test, Verdict, compare, compare_apart,
 };
-use lookback_lab::results::read;
+use lookback_lab::results::read_settled;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CompareArgs, streams: &mut Streams<'_>) -> Result<()> {
         workload: args.workload.clone(),
         ..Question::of(&args.metric)
     };
-    let records = |dir: &str| read(Path::new(dir)).map_err(Error::Lab);
+    let records = |dir: &str| read_settled(Path::new(dir)).map_err(Error::Lab);
     let found = match args.what.as_slice() {
         [_, _, _] if args.configuration.is_some() => {
             return Err(Error::Usage {

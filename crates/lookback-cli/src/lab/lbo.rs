@@ -13,7 +13,7 @@ use lookback_lab::overhead::{
     Distillation, FEWEST, LowerBounds, OverHosts, Program, Roles, Scope, Summary, TracerCosts, Wanted,
     lower_bounds, over_hosts, tracer_overheads,
 };
-use lookback_lab::results::{HeapPoint, Record, read};
+use lookback_lab::results::{HeapPoint, Record, read_settled};
 use lookback_lab::statistics::Estimate;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ struct Found {
 
 /// Tells overheads and prints them.
 pub(crate) fn run(args: &LboArgs, streams: &mut Streams<'_>) -> Result<()> {
-    let records = read(&args.dir).map_err(Error::Lab)?;
+    let records = read_settled(&args.dir).map_err(Error::Lab)?;
     let ways: &[Distillation] = match args.distill {
         Some(How::Pauses) => &[Distillation::Pauses],
         Some(How::Threads) => &[Distillation::Threads],

@@ -7,6 +7,7 @@ use super::plot::{heap, title_of};
 use super::quantity::change;
 use super::study::{Estimate, Overheads, Study, TracerCost, Verdict};
 use super::tables::nearest;
+use crate::error::counted;
 
 /// The findings of a study, the most important first.
 pub(super) fn findings(study: &Study, wanted: f64) -> Vec<String> {
@@ -99,10 +100,10 @@ fn invocations(study: &Study) -> String {
     let tally = &study.tally;
     let left = tally.all - tally.counted;
     let planned = match study.planned {
-        Some((cells, invocations)) => format!(" of {invocations} planned in {cells} cells"),
+        Some((cells, invocations)) => format!(" of {invocations} planned in {}", counted(cells, "cell")),
         None => String::new(),
     };
-    let mut text = format!("{} attempts ran{planned}; {} count", tally.all, tally.counted);
+    let mut text = format!("{} ran{planned}; {} count", counted(tally.all, "attempt"), tally.counted);
     if left > 0 {
         let mut causes: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
         for ((_, cause), n) in &tally.causes {

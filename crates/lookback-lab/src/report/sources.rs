@@ -16,7 +16,7 @@ use std::{fs, io};
 /// A results directory as it was read.
 #[derive(Debug, Clone)]
 pub struct Sources {
-    /// All records.
+    /// The records that figures are made of, see [`results::read_settled`].
     pub records: Vec<Record>,
     /// `plan.json`.
     pub plan: Option<Plan>,
@@ -34,9 +34,12 @@ impl Sources {
     /// [`Error::Read`], [`Error::Damaged`], [`Error::Foreign`] and [`Error::NotAPlan`] when a file is there and cannot be
     /// read.
     pub fn read(dir: &Path) -> Result<Sources> {
-        let records = results::read(dir)?;
+        let mut records = results::read(dir)?;
         let plan = dir.join(PLAN);
         let plan = if plan.exists() { Some(Plan::read(&plan)?) } else { None };
+        if let Some(plan) = &plan {
+            results::leave_changed(&mut records, plan);
+        }
         Ok(Sources {
             records,
             plan,

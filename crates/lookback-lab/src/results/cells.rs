@@ -28,6 +28,17 @@ pub struct CellName {
 }
 
 impl CellName {
+    /// The name of a record's cell.
+    pub fn of(record: &Record) -> CellName {
+        CellName {
+            host: record.host.clone(),
+            workload: record.workload.clone(),
+            jdk: record.jdk.clone(),
+            configuration: record.configuration.clone(),
+            heap: HeapPoint::of(record.heap),
+        }
+    }
+
     /// JDK and configuration as tables name them: `17|g1|bare`.
     pub fn label(&self) -> String {
         if self.jdk.is_empty() {
@@ -136,14 +147,7 @@ impl fmt::Display for Tally {
 pub fn cells(records: &[Record]) -> Result<Vec<CellRecords<'_>>> {
     let mut named: BTreeMap<CellName, (BTreeSet<&CellId>, BTreeMap<u32, &Record>)> = BTreeMap::new();
     for record in records {
-        let name = CellName {
-            host: record.host.clone(),
-            workload: record.workload.clone(),
-            jdk: record.jdk.clone(),
-            configuration: record.configuration.clone(),
-            heap: HeapPoint::of(record.heap),
-        };
-        let (ids, invocations) = named.entry(name).or_default();
+        let (ids, invocations) = named.entry(CellName::of(record)).or_default();
         ids.insert(&record.cell);
         let last = invocations.entry(record.invocation).or_insert(record);
         if record.attempt > last.attempt {

@@ -23,6 +23,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Name of the copy of the experiment's file.
 pub const EXPERIMENT: &str = "experiment.toml";
@@ -155,9 +157,7 @@ impl Lock {
             .write(true)
             .open(&path)
             .map_err(failed)?;
-        // SAFETY: the descriptor is open, and the call touches no memory.
-        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-            let error = io::Error::last_os_error();
+        if let Err(error) = lock(&file) {
             if error.kind() != io::ErrorKind::WouldBlock {
                 return Err(failed(error));
             }
@@ -172,6 +172,23 @@ impl Lock {
         };
         write().map_err(failed)?;
         Ok(Lock { file })
+    }
+}
+
+/// Takes a file's lock. When it is taken a moment is waited: a run that was just killed may leave it to a process that it
+/// had forked, until that one begins its program.
+fn lock(file: &File) -> io::Result<()> {
+    let patience = Instant::now() + Duration::from_millis(200);
+    loop {
+        // SAFETY: the descriptor is open, and the call touches no memory.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if Instant::now() >= patience || error.kind() != io::ErrorKind::WouldBlock {
+            return Err(error);
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -5,7 +5,7 @@
 //! results that are still being written, and figures of a directory without records would be figures of nothing, so that
 //! is an error. It must not judge a record.
 
-use super::{RECORDS, Record, read_lines, read_parquet};
+use super::{CellName, PLAN, RECORDS, Record, read_lines, read_parquet};
 use crate::error::{Error, Result};
 use crate::plan::{CellId, Plan};
 use std::collections::BTreeSet;
@@ -31,6 +31,28 @@ pub fn read(dir: &Path) -> Result<Vec<Record>> {
         return Err(Error::Read { path, error });
     }
     Ok(records)
+}
+
+/// The records of a directory that figures are made of: all of them, but when a cell was changed and measured anew, those
+/// of the cell that `plan.json` has.
+///
+/// # Errors
+/// As [`read`], and those of [`Plan::read`].
+pub fn read_settled(dir: &Path) -> Result<Vec<Record>> {
+    let mut records = read(dir)?;
+    let plan = dir.join(PLAN);
+    if plan.exists() {
+        leave_changed(&mut records, &Plan::read(&plan)?);
+    }
+    Ok(records)
+}
+
+/// Leaves out what has the name of a cell that the plan has, and another identity, where the plan's own was run, too.
+pub(crate) fn leave_changed(records: &mut Vec<Record>, plan: &Plan) {
+    let own: BTreeSet<&CellId> = plan.cells.iter().map(|cell| &cell.id).collect();
+    let own_records = records.iter().filter(|record| own.contains(&record.cell));
+    let renewed: BTreeSet<CellName> = own_records.map(CellName::of).collect();
+    records.retain(|record| own.contains(&record.cell) || !renewed.contains(&CellName::of(record)));
 }
 
 /// The records of a directory that are of a plan's invocations: others lie there when a cell was changed, or when more
