@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CompareArgs, streams: &mut Streams<'_>) -> Result<()> {
         workload: args.workload.clone(),
         ..Question::of(&args.metric)
     };
-    let records = |dir: &str| read_settled(Path::new(dir)).map_err(Error::Lab);
+    let records = |dir: &str| Ok::<_, Error>(read_settled(Path::new(dir)).map_err(Error::Lab)?.0);
     let found = match args.what.as_slice() {
         [_, _, _] if args.configuration.is_some() => {
             return Err(Error::Usage {

@@ -68,7 +68,7 @@ struct Found {
 
 /// Tells overheads and prints them.
 pub(crate) fn run(args: &LboArgs, streams: &mut Streams<'_>) -> Result<()> {
-    let records = read_settled(&args.dir).map_err(Error::Lab)?;
+    let (records, _) = read_settled(&args.dir).map_err(Error::Lab)?;
     let ways: &[Distillation] = match args.distill {
         Some(How::Pauses) => &[Distillation::Pauses],
         Some(How::Threads) => &[Distillation::Threads],

@@ -8,7 +8,7 @@ use super::study::Study;
 use crate::error::{Error, Result};
 use crate::metric::Unit;
 use crate::plan::Plan;
-use crate::results::{self, EXPERIMENT, MACHINE, PLAN, Record};
+use crate::results::{self, EXPERIMENT, MACHINE, Record};
 use serde_json::Value;
 use std::path::Path;
 use std::{fs, io};
@@ -34,12 +34,7 @@ impl Sources {
     /// [`Error::Read`], [`Error::Damaged`], [`Error::Foreign`] and [`Error::NotAPlan`] when a file is there and cannot be
     /// read.
     pub fn read(dir: &Path) -> Result<Sources> {
-        let mut records = results::read(dir)?;
-        let plan = dir.join(PLAN);
-        let plan = if plan.exists() { Some(Plan::read(&plan)?) } else { None };
-        if let Some(plan) = &plan {
-            results::leave_changed(&mut records, plan);
-        }
+        let (records, plan) = results::read_settled(dir)?;
         Ok(Sources {
             records,
             plan,

@@ -33,22 +33,23 @@ pub fn read(dir: &Path) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// The records of a directory that figures are made of: all of them, but when a cell was changed and measured anew, those
-/// of the cell that `plan.json` has.
+/// The records of a directory that figures are made of, with its plan where it has one: all records, but when a cell was
+/// changed and measured anew, those of the cell that the plan has.
 ///
 /// # Errors
 /// As [`read`], and those of [`Plan::read`].
-pub fn read_settled(dir: &Path) -> Result<Vec<Record>> {
+pub fn read_settled(dir: &Path) -> Result<(Vec<Record>, Option<Plan>)> {
     let mut records = read(dir)?;
-    let plan = dir.join(PLAN);
-    if plan.exists() {
-        leave_changed(&mut records, &Plan::read(&plan)?);
+    let path = dir.join(PLAN);
+    let plan = if path.exists() { Some(Plan::read(&path)?) } else { None };
+    if let Some(plan) = &plan {
+        leave_changed(&mut records, plan);
     }
-    Ok(records)
+    Ok((records, plan))
 }
 
 /// Leaves out what has the name of a cell that the plan has, and another identity, where the plan's own was run, too.
-pub(crate) fn leave_changed(records: &mut Vec<Record>, plan: &Plan) {
+fn leave_changed(records: &mut Vec<Record>, plan: &Plan) {
     let own: BTreeSet<&CellId> = plan.cells.iter().map(|cell| &cell.id).collect();
     let own_records = records.iter().filter(|record| own.contains(&record.cell));
     let renewed: BTreeSet<CellName> = own_records.map(CellName::of).collect();
