@@ -197,6 +197,9 @@ fn figures_are_made_of_a_changed_cell_as_it_is_now() {
     assert_eq!(records(&place).len(), 3, "the old ones are kept");
     let report = place.run(&["lab", "report", "out", "--format", "txt"]).ok();
     assert!(report.out.contains("1 attempt ran of 2 planned"), "{}", report.out);
+    assert!(report.out.contains("2 attempts were of cells that were changed since"), "{}", report.out);
+    let left_out = "left out 2 attempts of cells that were changed since";
+    place.run(&["lab", "lbo", "out", "--metric", "x"]).fails(2, &[left_out]);
     place.run(&["lab", "publish", "out", "--name", "now", "--to", "."]).ok();
     let published =
         fs::read_dir(place.path()).unwrap().flatten().map(|entry| entry.path().join("results.txt"));

@@ -45,8 +45,8 @@ fn a_run_is_kept_whole_cited_and_checked() {
     let (dir, sources, document) = results();
     let to = dir.path().join("runs");
     // What a program has left to be kept, by two invocations of a cell.
-    let cell = &sources.records[0].cell;
-    for record in sources.records.iter().filter(|record| record.cell == *cell) {
+    let cell = &sources.settled.records[0].cell;
+    for record in sources.settled.records.iter().filter(|record| record.cell == *cell) {
         let kept = dir.path().join(&record.raw).join("kept");
         fs::create_dir_all(&kept).unwrap();
         fs::write(kept.join("drawn.svg"), record.invocation.to_string()).unwrap();
@@ -64,7 +64,7 @@ fn a_run_is_kept_whole_cited_and_checked() {
     assert!(!fs::read_to_string(run.join("plan.json")).unwrap().contains("/opt/"), "a path of the machine");
     // The same report comes from what was kept.
     let kept = Sources::read(&run).unwrap();
-    assert_eq!(kept.records, sources.records);
+    assert_eq!(kept.settled.records, sources.settled.records);
     assert_eq!(
         Document::of(&kept.study(&run, HEAP).unwrap(), HEAP).unwrap().tables().count(),
         document.tables().count()

@@ -77,6 +77,27 @@ fn table() -> Table {
 }
 
 #[test]
+fn what_a_user_feels_is_told_by_heap() {
+    let point = |multiple: f64, percent: f64| MeanPoint {
+        workload: "desktop".into(),
+        configuration: "17|g1".into(),
+        multiple: Some(multiple),
+        mean: Ok(Estimate { value: percent, interval: None, n: 5 }),
+    };
+    let janky = |points| Means { metric: "frame.janky".into(), unit: String::new(), points };
+    let tables = |points| {
+        let study = Study { means: vec![janky(points)], ..Study::default() };
+        let document = Document::of(&study, HEAP).unwrap();
+        document.tables().map(|table| table.write(Form::Text)).collect::<String>()
+    };
+    let text = tables(vec![point(4.0, 1.75), point(1.26, 8.5)]);
+    let row =
+        text.lines().find(|line| line.starts_with("desktop   17|g1")).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["desktop", "17|g1", "8.50", "1.75"], "{text}");
+    assert!(!tables(vec![point(4.0, 1.75)]).contains("over heap sizes"), "one heap is no table of heaps");
+}
+
+#[test]
 fn a_table_in_each_form() {
     let table = table();
     golden("table.txt", &table.write(Form::Text));

@@ -4,6 +4,7 @@
 //! shown and what it takes to know more. Nothing here decides.
 
 use super::figures::{between, change, changes, number, p_value, value};
+use super::settled::settled;
 use crate::error::{Error, Result};
 use crate::table::table;
 use crate::verbs::{Streams, stdout};
@@ -11,7 +12,6 @@ use clap::{Args, ValueHint};
 use lookback_lab::comparison::{
     Comparison, Difference, FEWEST, Question, Row, Test, Verdict, compare, compare_apart,
 };
-use lookback_lab::results::read_settled;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CompareArgs, streams: &mut Streams<'_>) -> Result<()> {
         workload: args.workload.clone(),
         ..Question::of(&args.metric)
     };
-    let records = |dir: &str| Ok::<_, Error>(read_settled(Path::new(dir)).map_err(Error::Lab)?.0);
+    let mut records = |dir: &str| settled(Path::new(dir), streams);
     let found = match args.what.as_slice() {
         [_, _, _] if args.configuration.is_some() => {
             return Err(Error::Usage {

@@ -4,6 +4,7 @@
 //! choice is and what the naive value would be stand beside it. Nothing here computes a figure.
 
 use super::figures::{NONE, between, change, changes, estimate, ratio, value};
+use super::settled::settled;
 use crate::error::{Error, Result};
 use crate::table::table;
 use crate::verbs::{Streams, stdout};
@@ -13,7 +14,7 @@ use lookback_lab::overhead::{
     Distillation, FEWEST, LowerBounds, OverHosts, Program, Roles, Scope, Summary, TracerCosts, Wanted,
     lower_bounds, over_hosts, tracer_overheads,
 };
-use lookback_lab::results::{HeapPoint, Record, read_settled};
+use lookback_lab::results::{HeapPoint, Record};
 use lookback_lab::statistics::Estimate;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -68,7 +69,7 @@ struct Found {
 
 /// Tells overheads and prints them.
 pub(crate) fn run(args: &LboArgs, streams: &mut Streams<'_>) -> Result<()> {
-    let (records, _) = read_settled(&args.dir).map_err(Error::Lab)?;
+    let records = settled(&args.dir, streams)?;
     let ways: &[Distillation] = match args.distill {
         Some(How::Pauses) => &[Distillation::Pauses],
         Some(How::Threads) => &[Distillation::Threads],

@@ -25,6 +25,7 @@ mod report;
 mod run;
 mod self_check;
 mod sensitivity;
+mod settled;
 mod shards;
 mod tools;
 mod watch;

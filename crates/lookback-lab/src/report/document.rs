@@ -129,8 +129,12 @@ fn responsiveness(study: &Study, figures: &Figures, wanted: f64) -> Result<Vec<B
     for tails in &study.tails {
         blocks.extend(figures.tails(&tails.at(wanted))?.map(Block::Figure));
     }
-    for means in study.means.iter().filter(|means| means.metric == "frame.janky") {
-        blocks.extend(figures.means(means)?.map(Block::Figure));
+    let felt = |name: &str| name.starts_with("frame.") || name.starts_with("input.");
+    for means in study.means.iter().filter(|means| felt(&means.metric)) {
+        if means.metric == "frame.janky" || means.metric.ends_with(".p99") {
+            blocks.extend(figures.means(means)?.map(Block::Figure));
+        }
+        blocks.extend(tables::means_by_heap(means).map(Block::Table));
     }
     Ok(blocks)
 }
@@ -140,7 +144,20 @@ fn left_out(study: &Study) -> Vec<Block> {
         "The rule by which an invocation counts as disturbed is not among the results; each record says what disturbed it."
             .to_owned()
     });
-    vec![Block::Text(rule), Block::Table(tables::tally(&study.tally))]
+    let mut blocks = vec![Block::Text(rule)];
+    blocks.extend(changed(study.changed).map(Block::Text));
+    blocks.push(Block::Table(tables::tally(&study.tally)));
+    blocks
+}
+
+/// What is said of records whose cells are others now.
+fn changed(records: usize) -> Option<String> {
+    let subject = match records {
+        0 => return None,
+        1 => "One attempt was of a cell that was changed since and measured anew; it is".to_owned(),
+        n => format!("{n} attempts were of cells that were changed since and measured anew; they are"),
+    };
+    Some(format!("{subject} in no figure here."))
 }
 
 /// The rule that was stated before anything was measured.

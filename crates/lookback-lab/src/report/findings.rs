@@ -52,12 +52,12 @@ fn overhead(overheads: &Overheads, wanted: f64) -> Option<String> {
     let (best, rest) = known.split_first()?;
     let at = multiple.map(|m| format!("At {} heap", heap(m))).unwrap_or_else(|| "At the heaps given".into());
     let what = format!(
-        "{at}, {} has the lowest lower bound overhead of {}, distilled by {}: {} in the geometric mean over {} workloads",
+        "{at}, {} has the lowest lower bound overhead of {}, distilled by {}: {}{}",
         best.0,
         title_of(&overheads.metric),
         overheads.distillation,
         show(best.1),
-        best.1.n
+        over(best.1.n)
     );
     let close: Vec<&str> = rest.iter().filter(|(_, e)| overlap(best.1, e)).map(|(name, _)| *name).collect();
     let tie = if close.is_empty() {
@@ -72,6 +72,11 @@ fn overhead(overheads: &Overheads, wanted: f64) -> Option<String> {
     Some(format!("{what}{tie}.{worst}"))
 }
 
+/// What a figure is over, when it is over several.
+fn over(workloads: usize) -> String {
+    if workloads == 1 { String::new() } else { format!(" in the geometric mean over {workloads} workloads") }
+}
+
 fn tracer(cost: &TracerCost) -> Vec<String> {
     let sentence = |s: &super::study::TracerSummary| {
         let estimate = s.geomean.as_ref().ok()?;
@@ -83,11 +88,11 @@ fn tracer(cost: &TracerCost) -> Vec<String> {
             None => (String::new(), ""),
         };
         Some(format!(
-            "{} changes {} by {}{interval} in the geometric mean over {} workloads, by {} in the median and by {} in the worst, {}{none}.",
+            "{} changes {} by {}{interval}{}, by {} in the median and by {} in the worst, {}{none}.",
             s.configuration,
             title_of(&cost.metric),
             change(estimate.value),
-            estimate.n,
+            over(estimate.n),
             change(s.median),
             change(s.worst.1),
             s.worst.0

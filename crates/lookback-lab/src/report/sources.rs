@@ -7,8 +7,7 @@ use super::quantity::{Quantity, alone};
 use super::study::Study;
 use crate::error::{Error, Result};
 use crate::metric::Unit;
-use crate::plan::Plan;
-use crate::results::{self, EXPERIMENT, MACHINE, Record};
+use crate::results::{self, EXPERIMENT, MACHINE, Settled};
 use serde_json::Value;
 use std::path::Path;
 use std::{fs, io};
@@ -16,10 +15,8 @@ use std::{fs, io};
 /// A results directory as it was read.
 #[derive(Debug, Clone)]
 pub struct Sources {
-    /// The records that figures are made of, see [`results::read_settled`].
-    pub records: Vec<Record>,
-    /// `plan.json`.
-    pub plan: Option<Plan>,
+    /// The records that figures are made of, and `plan.json`.
+    pub settled: Settled,
     /// `machine.json`.
     pub machine: Option<String>,
     /// `experiment.toml`.
@@ -34,10 +31,8 @@ impl Sources {
     /// [`Error::Read`], [`Error::Damaged`], [`Error::Foreign`] and [`Error::NotAPlan`] when a file is there and cannot be
     /// read.
     pub fn read(dir: &Path) -> Result<Sources> {
-        let (records, plan) = results::read_settled(dir)?;
         Ok(Sources {
-            records,
-            plan,
+            settled: results::read_settled(dir)?,
             machine: optional(&dir.join(MACHINE))?,
             experiment: optional(&dir.join(EXPERIMENT))?,
         })
@@ -49,8 +44,10 @@ impl Sources {
     /// # Errors
     /// [`Error::MixedCells`]: one name stands for different cells.
     pub fn study(&self, dir: &Path, wanted: f64) -> Result<Study> {
-        let mut study = Study::observe(&self.records, self.plan.as_ref());
-        if self.plan.is_none() {
+        let Settled { records, plan, changed } = &self.settled;
+        let mut study = Study::observe(records, plan.as_ref());
+        study.changed = *changed;
+        if plan.is_none() {
             let name = dir.canonicalize().ok().and_then(|dir| Some(dir.file_name()?.to_str()?.to_owned()));
             study.name = name.unwrap_or(study.name);
         }
@@ -62,8 +59,8 @@ impl Sources {
             Some(states) => flatten("", &states, &mut study.machine),
             None => {}
         }
-        let asked = self.plan.as_ref().map_or(&[][..], |plan| &plan.metrics);
-        study.estimate(&self.records, asked, wanted)?;
+        let asked = plan.as_ref().map_or(&[][..], |plan| &plan.metrics);
+        study.estimate(records, asked, wanted)?;
         Ok(study)
     }
 }

@@ -36,6 +36,8 @@ pub struct Study {
     pub hosts: Vec<String>,
     /// What became of the invocations.
     pub tally: Tally,
+    /// How many records are left out because their cells were changed since and measured anew.
+    pub changed: usize,
     /// The smallest heaps that programs ran in.
     pub min_heaps: Vec<MinHeap>,
     /// Lower bound overheads, one a metric and distillation.

@@ -182,25 +182,40 @@ pub(super) fn overheads(overheads: &Overheads, wanted: f64) -> Option<Table> {
     Some(table)
 }
 
-/// Lower bound overheads over heaps: what the figure draws (paper, Figures 1 and 5).
-pub(super) fn overheads_by_heap(overheads: &Overheads) -> Option<Table> {
-    let multiples = overheads.multiples();
+/// A row a workload and configuration and a column a heap; none when there is only one.
+fn by_heap(
+    points: &[(&str, &str, Option<f64>, &Measured)],
+    quantity: Quantity,
+) -> Option<(Vec<Column>, Vec<Row>)> {
+    let mut multiples: Vec<f64> = points.iter().filter_map(|(.., multiple, _)| *multiple).collect();
+    multiples.sort_by(f64::total_cmp);
+    multiples.dedup();
     if multiples.len() < 2 {
         return None;
     }
-    let programs = distinct(overheads.points.iter().map(|p| (p.workload.as_str(), p.configuration.as_str())));
     let mut columns = vec![Column::text("workload"), Column::text("configuration")];
-    columns.extend(multiples.iter().map(|multiple| Column::numbers(heap(*multiple), Quantity::Ratio)));
+    columns.extend(multiples.iter().map(|multiple| Column::numbers(heap(*multiple), quantity)));
     let row = |(workload, configuration): (&str, &str)| {
         let mut cells = vec![Cell::text(workload), Cell::text(configuration)];
         cells.extend(multiples.iter().map(|multiple| {
-            let mine = overheads.points.iter().find(|p| {
-                p.workload == workload && p.configuration == configuration && p.multiple == Some(*multiple)
-            });
-            mine.map_or_else(|| Cell::missing("was not run"), |point| cell(&point.ratio))
+            let mine =
+                points.iter().find(|(w, c, m, _)| (*w, *c, *m) == (workload, configuration, Some(*multiple)));
+            mine.map_or_else(|| Cell::missing("was not run"), |(.., measured)| cell(measured))
         }));
         body(cells)
     };
+    let programs = distinct(points.iter().map(|(workload, configuration, ..)| (*workload, *configuration)));
+    Some((columns, programs.into_iter().map(row).collect()))
+}
+
+/// Lower bound overheads over heaps: what the figure draws (paper, Figures 1 and 5).
+pub(super) fn overheads_by_heap(overheads: &Overheads) -> Option<Table> {
+    let points: Vec<_> = overheads
+        .points
+        .iter()
+        .map(|p| (p.workload.as_str(), p.configuration.as_str(), p.multiple, &p.ratio))
+        .collect();
+    let (columns, rows) = by_heap(&points, Quantity::Ratio)?;
     Some(Table {
         name: format!("lbo-{}-{}-heaps", overheads.metric, overheads.distillation),
         caption: format!(
@@ -210,7 +225,7 @@ pub(super) fn overheads_by_heap(overheads: &Overheads) -> Option<Table> {
             overheads.confidence
         ),
         columns,
-        rows: programs.into_iter().map(row).collect(),
+        rows,
         notes: vec![],
     })
 }
@@ -376,6 +391,27 @@ pub(super) fn means(means: &Means, wanted: f64) -> Option<Table> {
             "{}{}{}, mean over the measured iterations of all invocations that count",
             capital(title_of(&means.metric)),
             at.words(),
+            means.in_unit()
+        ),
+        columns,
+        rows,
+        notes: vec![],
+    })
+}
+
+/// Means of a metric over heaps: what the figure draws (paper, Figures 3 and 4).
+pub(super) fn means_by_heap(means: &Means) -> Option<Table> {
+    let points: Vec<_> = means
+        .points
+        .iter()
+        .map(|p| (p.workload.as_str(), p.configuration.as_str(), p.multiple, &p.mean))
+        .collect();
+    let (columns, rows) = by_heap(&points, means.quantity())?;
+    Some(Table {
+        name: format!("mean-{}-heaps", means.metric),
+        caption: format!(
+            "{}{}, over heap sizes: mean over the measured iterations of all invocations that count",
+            capital(title_of(&means.metric)),
             means.in_unit()
         ),
         columns,

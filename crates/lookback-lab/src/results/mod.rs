@@ -25,4 +25,4 @@ pub use lines::{Lines, Read, read_lines};
 pub use merge::{Merged, merge};
 pub use parquet::{read_parquet, write_parquet};
 pub use record::{Disturbance, Iteration, Outcome, Reading, Record, SCHEMA};
-pub use store::{read, read_of, read_settled};
+pub use store::{Settled, read, read_of, read_settled};

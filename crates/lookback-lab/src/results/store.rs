@@ -33,19 +33,31 @@ pub fn read(dir: &Path) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// The records of a directory that figures are made of, with its plan where it has one: all records, but when a cell was
-/// changed and measured anew, those of the cell that the plan has.
+/// What figures of a directory are made of.
+#[derive(Debug, Clone)]
+pub struct Settled {
+    /// All records, but when a cell was changed and measured anew, those of the cell that the plan has.
+    pub records: Vec<Record>,
+    /// The plan, where there is one.
+    pub plan: Option<Plan>,
+    /// How many records are of cells that were changed since, and left out.
+    pub changed: usize,
+}
+
+/// What figures of a directory are made of.
 ///
 /// # Errors
 /// As [`read`], and those of [`Plan::read`].
-pub fn read_settled(dir: &Path) -> Result<(Vec<Record>, Option<Plan>)> {
+pub fn read_settled(dir: &Path) -> Result<Settled> {
     let mut records = read(dir)?;
+    let all = records.len();
     let path = dir.join(PLAN);
     let plan = if path.exists() { Some(Plan::read(&path)?) } else { None };
     if let Some(plan) = &plan {
         leave_changed(&mut records, plan);
     }
-    Ok((records, plan))
+    let changed = all - records.len();
+    Ok(Settled { records, plan, changed })
 }
 
 /// Leaves out what has the name of a cell that the plan has, and another identity, where the plan's own was run, too.

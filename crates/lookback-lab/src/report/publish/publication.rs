@@ -35,7 +35,7 @@ impl Publication<'_> {
     /// [`Error::Foreign`] when there is no record, or its time is not RFC 3339.
     pub fn directory(&self, dir: &Path) -> Result<String> {
         let failed = |why: &str| Error::Foreign { path: dir.to_owned(), why: why.to_owned() };
-        let last = self.sources.records.iter().map(|record| record.started.as_str()).max();
+        let last = self.sources.settled.records.iter().map(|record| record.started.as_str()).max();
         let last = last.ok_or_else(|| failed("it has no record"))?;
         let (date, time) = (last.get(..10), last.get(11..16));
         let (Some(date), Some(time)) = (date, time) else {
@@ -84,14 +84,14 @@ impl Publication<'_> {
         };
         let path = dir.join("results.parquet");
         let file = fs::File::create(&path).map_err(|error| Error::Write { path: path.clone(), error })?;
-        write_parquet(&self.sources.records, file, &path)?;
+        write_parquet(&self.sources.settled.records, file, &path)?;
         if let Some(text) = &self.sources.experiment {
             put(EXPERIMENT, text)?;
         }
         if let Some(text) = &self.sources.machine {
             put(MACHINE, text)?;
         }
-        if let Some(plan) = &self.sources.plan {
+        if let Some(plan) = &self.sources.settled.plan {
             let json = serde_json::to_string(&without_paths(plan));
             let json =
                 json.map_err(|error| Error::Foreign { path: dir.to_owned(), why: error.to_string() })?;
@@ -109,7 +109,7 @@ impl Publication<'_> {
     }
 
     fn own_lines(&self) -> Vec<ResultLine> {
-        let counted = || self.sources.records.iter().filter(|record| record.counts());
+        let counted = || self.sources.settled.records.iter().filter(|record| record.counts());
         let cells: BTreeSet<&CellId> = counted().map(|record| &record.cell).collect();
         if cells.len() != 1 {
             return Vec::new();
@@ -129,7 +129,7 @@ impl Publication<'_> {
     /// Copies what programs left to be kept: of each cell, by the last invocation that counts.
     fn take_kept(&self, from: &Path, dir: &Path) -> Result<()> {
         let mut last: BTreeMap<&CellId, &Record> = BTreeMap::new();
-        for record in self.sources.records.iter().filter(|record| record.counts()) {
+        for record in self.sources.settled.records.iter().filter(|record| record.counts()) {
             last.insert(&record.cell, record);
         }
         for record in last.values() {
