@@ -40,12 +40,26 @@ public final class OutOfMemory implements Thread.UncaughtExceptionHandler {
     public static boolean caused(Throwable failure) {
         Throwable cause = failure;
         for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
-            if (cause instanceof OutOfMemoryError) {
+            if (cause instanceof OutOfMemoryError || keptFromInitialising(cause)) {
                 return true;
             }
             cause = cause.getCause();
         }
         return false;
+    }
+
+    /**
+     * True when a class is unusable because its initialiser had no memory. The VM keeps the reason as words only, and
+     * not even these when there was no memory for them.
+     */
+    private static boolean keptFromInitialising(Throwable failure) {
+        String words = failure.getMessage();
+        if (words == null) {
+            return false;
+        }
+        return failure instanceof ExceptionInInitializerError && words.contains("java.lang.OutOfMemoryError")
+                || failure instanceof NoClassDefFoundError && failure.getCause() == null
+                        && words.startsWith("Could not initialize class ");
     }
 
     /** Ends the program when any thread dies: what that thread should have done will never be done. */

@@ -22,6 +22,14 @@ class OutOfMemoryTest {
         assertTrue(OutOfMemory.caused(error));
         assertTrue(OutOfMemory.caused(new IOException(new IllegalStateException(error))));
         assertFalse(OutOfMemory.caused(new IOException("full")));
+        Error unusable = new NoClassDefFoundError("Could not initialize class a.B");
+        assertTrue(OutOfMemory.caused(unusable), "there was no memory to say why");
+        unusable.initCause(new ExceptionInInitializerError("Exception java.lang.OutOfMemoryError: x [in thread \"main\"]"));
+        assertTrue(OutOfMemory.caused(new IOException(unusable)));
+        Error missing = new NoClassDefFoundError("Could not initialize class a.B");
+        missing.initCause(new ExceptionInInitializerError("Exception java.lang.NullPointerException [in thread \"main\"]"));
+        assertFalse(OutOfMemory.caused(missing));
+        assertFalse(OutOfMemory.caused(new NoClassDefFoundError("a/B")));
         Exception one = new Exception();
         Exception other = new Exception(one);
         one.initCause(other);
