@@ -3,7 +3,7 @@
 mod support;
 
 use lookback_lab::jit::Prior;
-use lookback_lab::plan::Cell;
+use lookback_lab::plan::{Cell, HeapSize};
 use std::path::Path;
 use support::{Place, plans, script};
 
@@ -85,12 +85,9 @@ fn what_cannot_be_compared_is_said_with_what_there_is() {
     let place = Place::new();
     let mut failing = cell(&place, "f", "g1|t", Some("t"));
     failing.launch.command.push("fail".into());
-    let cells = vec![
-        cell(&place, "w", "g1", None),
-        cell(&place, "w", "serial", None),
-        cell(&place, "f", "g1", None),
-        failing,
-    ];
+    let mut sized = cell(&place, "w", "g1", None);
+    sized.heap = Some(HeapSize { multiple: None, bytes: 64 << 20 });
+    let cells = vec![sized, cell(&place, "w", "serial", None), cell(&place, "f", "g1", None), failing];
     plan(&place, cells);
     let jit = |more: &[&str]| place.run(&[&["lab", "jit", "logs"], more].concat());
     jit(&[]).fails(2, &["logs holds no logs to compare", "--experiment"]);
@@ -99,8 +96,10 @@ fn what_cannot_be_compared_is_said_with_what_there_is() {
     jit(&["--plan", "plan.json", "--workload", "x"]).fails(2, &["no workload `x`", "it has w, f"]);
     jit(&["--plan", "plan.json", "--workload", "w"])
         .fails(2, &["several configurations of `w` are fit for --bare", "`99|serial`"]);
-    jit(&["--plan", "plan.json", "--workload", "w", "--bare", "99|g1"])
-        .fails(2, &["no configuration of `w` is fit for --traced"]);
+    for name in ["99|g1", "99|g1|64 MiB"] {
+        jit(&["--plan", "plan.json", "--workload", "w", "--bare", name])
+            .fails(2, &["no configuration of `w` is fit for --traced", "`99|g1|64 MiB`"]);
+    }
     jit(&["--plan", "plan.json", "--workload", "w", "--bare", "z"])
         .fails(2, &["`w` has no configuration `z`"]);
     jit(&["--plan", "plan.json", "--workload", "f"])

@@ -158,9 +158,14 @@ fn record(args: &JitArgs, workload: &str, streams: &mut Streams<'_>) -> Result<N
 }
 
 /// The configuration with its JDK, as experiment files write it.
+fn name(cell: &Cell) -> String {
+    format!("{}|{}", cell.jdk, cell.configuration)
+}
+
+/// As [`name`], with the heap: no two cells of a workload share it.
 fn full_name(cell: &Cell) -> String {
     let heap = cell.heap.map(|heap| format!("|{} MiB", heap.bytes >> 20)).unwrap_or_default();
-    format!("{}|{}{heap}", cell.jdk, cell.configuration)
+    format!("{}{heap}", name(cell))
 }
 
 /// The two cells that are meant.
@@ -180,11 +185,11 @@ fn pair<'a>(
             hint: format!("it has {}", all.join(", ")),
         });
     }
-    let only = |name: Option<&str>, traced: bool| {
-        let fits = |cell: &&&Cell| match name {
-            Some(name) => {
-                [full_name(cell).as_str(), cell.configuration.as_str(), cell.id.0.as_str()].contains(&name)
-            }
+    let only = |wanted: Option<&str>, traced: bool| {
+        let fits = |cell: &&&Cell| match wanted {
+            Some(wanted) => [&full_name(cell), &name(cell), &cell.configuration, &cell.id.0]
+                .iter()
+                .any(|own| *own == wanted),
             None => cell.tracer.is_some() == traced,
         };
         let found: Vec<&&Cell> = cells.iter().filter(fits).collect();
@@ -193,8 +198,8 @@ fn pair<'a>(
         }
         let option = if traced { "--traced" } else { "--bare" };
         let names: Vec<_> = cells.iter().map(|cell| format!("`{}`", full_name(cell))).collect();
-        let what = match (found.is_empty(), name) {
-            (true, Some(name)) => format!("`{workload}` has no configuration `{name}`"),
+        let what = match (found.is_empty(), wanted) {
+            (true, Some(wanted)) => format!("`{workload}` has no configuration `{wanted}`"),
             (true, None) => format!("no configuration of `{workload}` is fit for {option}"),
             (false, _) => format!("several configurations of `{workload}` are fit for {option}"),
         };
