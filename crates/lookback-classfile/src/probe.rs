@@ -67,11 +67,13 @@ pub(crate) enum Point {
     Exit(Kind),
     /// A plain exit that takes the returned value and gives it back.
     ExitWith(Value),
+    /// A plain exit by an exception.
+    Unwind,
 }
 
 impl Point {
     /// How many there are.
-    pub(crate) const COUNT: usize = 10;
+    pub(crate) const COUNT: usize = 11;
 
     /// Its place in tables.
     pub(crate) fn index(self) -> usize {
@@ -79,6 +81,7 @@ impl Point {
             Point::Enter(kind) => kind as usize * 2,
             Point::Exit(kind) => kind as usize * 2 + 1,
             Point::ExitWith(value) => 6 + value as usize,
+            Point::Unwind => 10,
         }
     }
 
@@ -94,7 +97,7 @@ impl Point {
     pub(crate) fn descriptor_index(self) -> usize {
         match self {
             Point::Enter(Kind::Watched) | Point::Exit(Kind::Watched) => 1,
-            Point::Enter(_) | Point::Exit(_) => 0,
+            Point::Enter(_) | Point::Exit(_) | Point::Unwind => 0,
             Point::ExitWith(_) => self.index(),
         }
     }
@@ -102,7 +105,7 @@ impl Point {
     pub(crate) fn descriptor(self) -> &'static str {
         match self {
             Point::Enter(Kind::Watched) | Point::Exit(Kind::Watched) => "(II)V",
-            Point::Enter(_) | Point::Exit(_) => "(I)V",
+            Point::Enter(_) | Point::Exit(_) | Point::Unwind => "(I)V",
             Point::ExitWith(Value::Int) => "(II)I",
             Point::ExitWith(Value::Long) => "(JI)J",
             Point::ExitWith(Value::Float) => "(FI)F",
@@ -115,7 +118,9 @@ impl Point {
 /// `(I)V`, for the watched ones `(II)V`. A plain exit from a method that returns
 /// a primitive value takes the value, the id second, and gives the value back:
 /// `(II)I`, `(JI)J`, `(FI)F`, `(DI)D`. So the value need not survive a call in
-/// it, which would cost every such method a store and a load.
+/// it, which would cost every such method a store and a load. A plain method that
+/// an exception leaves has a method of its own: nearly none ever are, so it should not
+/// be inlined where the exits are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TracePoints {
     /// Internal name of the class, such as `java/lang/LookbackTracePoint`.
@@ -124,6 +129,8 @@ pub struct TracePoints {
     pub enter: &'static str,
     /// Called at exit, `(I)V` and its overloads.
     pub exit: &'static str,
+    /// Called when an exception leaves, `(I)V`.
+    pub unwind: &'static str,
     /// Called at entry of a timed method, `(I)V`.
     pub enter_timed: &'static str,
     /// Called at exit of a timed method, `(I)V`.
@@ -141,6 +148,7 @@ impl TracePoints {
             class,
             enter: "enter",
             exit: "exit",
+            unwind: "unwind",
             enter_timed: "enterTimed",
             exit_timed: "exitTimed",
             enter_watched: "enterWatched",
@@ -152,6 +160,7 @@ impl TracePoints {
         match point {
             Point::Enter(Kind::Plain) => self.enter,
             Point::Exit(Kind::Plain) | Point::ExitWith(_) => self.exit,
+            Point::Unwind => self.unwind,
             Point::Enter(Kind::Timed) => self.enter_timed,
             Point::Exit(Kind::Timed) => self.exit_timed,
             Point::Enter(Kind::Watched) => self.enter_watched,

@@ -63,7 +63,7 @@ impl Sequence {
 pub(crate) struct TraceCode {
     pub(crate) entry: Sequence,
     pub(crate) exit: Sequence,
-    /// Exit and rethrow; what it is given is the only thing on the stack.
+    /// Unwind (or exit, where there is no inlining) and rethrow; what it is given is the only thing on the stack.
     pub(crate) handler: Sequence,
     /// Words of stack that entry or exit code needs on top of what is there.
     pub(crate) stack: u16,
@@ -88,11 +88,11 @@ impl TraceCode {
             Some(arguments.then([INVOKESTATIC, a, b], 3))
         };
         let entry = call(Point::Enter(kind))?;
-        let thrown = call(Point::Exit(kind))?;
         let exit = match (kind, returns) {
             (Kind::Plain, Some(value)) => call(Point::ExitWith(value))?,
-            _ => thrown,
+            _ => call(Point::Exit(kind))?,
         };
+        let thrown = if kind == Kind::Plain { call(Point::Unwind)? } else { exit };
         let handler = thrown.then([ATHROW, 0, 0], 1);
         Some(TraceCode { entry, exit, handler, stack: if kind == Kind::Watched { 2 } else { 1 } })
     }

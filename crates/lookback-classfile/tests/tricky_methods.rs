@@ -252,14 +252,14 @@ fn a_full_constant_pool_leaves_what_does_not_fit() {
         )
         .expect("well formed")
     };
-    // Class 2, two descriptors, two names, three methods of 2, Throwable 2, StackMapTable 1.
-    let all = build(15, 1);
+    // Class 2, two descriptors, three names, three methods of 2, Throwable 2, StackMapTable 1.
+    let all = build(16, 1);
     assert_eq!((all.traced.len(), all.skipped.total()), (3, 0));
-    let none = build(14, 1);
+    let none = build(15, 1);
     assert_eq!((none.traced.len(), none.skipped.get(SkipReason::TableFull)), (0, 3));
     assert_eq!(none.bytes, None);
     // Large ids take one entry each.
-    let some = build(17, 40_000);
+    let some = build(18, 40_000);
     assert_eq!((some.traced.len(), some.skipped.get(SkipReason::TableFull)), (2, 1));
     assert_eq!(some.refused[0].index, 2);
     let count = some.bytes.map(|b| u16::from_be_bytes([b[8], b[9]]));

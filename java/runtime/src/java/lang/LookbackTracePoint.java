@@ -8,7 +8,8 @@ import jdk.internal.vm.annotation.ForceInline;
  * The trace points that rewritten methods call.
  *
  * <p>The constraint that shaped it: an entry or an exit may cost well under a nanosecond in compiled code.
- * So each is inlined into its caller, reads no clock, takes no lock and allocates nothing. What is live
+ * So each reads no clock, takes no lock and allocates nothing. The second compiler inlines it where it is hot; to
+ * force that everywhere made the first compiler's code twice as large, and programs warm up half as fast. What is live
  * across a call, however rare the call, the compiler keeps in the stack all the time; so an entry calls
  * nothing at all, and the value that a method returns goes through the exit's rare call as an argument
  * (measured in {@code docs/TRACEPOINT.md}). The agent defines this class in {@code java.base}, because class loaders of every
@@ -66,7 +67,6 @@ public final class LookbackTracePoint {
     private LookbackTracePoint() {}
 
     /** A method is entered. Calls nothing. */
-    @ForceInline
     public static void enter(int id) {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
@@ -81,8 +81,7 @@ public final class LookbackTracePoint {
         }
     }
 
-    /** A method is left, by exception, or by return of nothing or of a reference. */
-    @ForceInline
+    /** A method is left by return of nothing or of a reference. */
     public static void exit(int id) {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
@@ -98,7 +97,6 @@ public final class LookbackTracePoint {
     }
 
     /** A method is left by return of an int or what the VM takes for one. */
-    @ForceInline
     public static int exit(int value, int id) {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
@@ -115,7 +113,6 @@ public final class LookbackTracePoint {
     }
 
     /** A method is left by return of a long. */
-    @ForceInline
     public static long exit(long value, int id) {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
@@ -132,7 +129,6 @@ public final class LookbackTracePoint {
     }
 
     /** A method is left by return of a float. */
-    @ForceInline
     public static float exit(float value, int id) {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
@@ -149,7 +145,6 @@ public final class LookbackTracePoint {
     }
 
     /** A method is left by return of a double. */
-    @ForceInline
     public static double exit(double value, int id) {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
@@ -163,6 +158,15 @@ public final class LookbackTracePoint {
             }
         }
         return value;
+    }
+
+    /**
+     * A method is left by an exception. Not in line: each method has such a place, the compilers translate it
+     * whether it is ever come to or not, and nearly none ever is.
+     */
+    @DontInline
+    public static void unwind(int id) {
+        exit(id);
     }
 
     /** A method is entered whose times are exact. */

@@ -53,6 +53,10 @@ public final class Recorder {
         return value;
     }
 
+    public static void unwind(int id) {
+        close("plain " + id);
+    }
+
     public static void enterTimed(int id) {
         open("timed " + id);
     }

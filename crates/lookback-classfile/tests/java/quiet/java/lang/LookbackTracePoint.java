@@ -31,6 +31,9 @@ public final class LookbackTracePoint {
         return value;
     }
 
+    public static void unwind(int id) {
+    }
+
     public static void enterTimed(int id) {
     }
 
