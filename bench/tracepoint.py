@@ -16,7 +16,7 @@ import sys
 
 from common import JARS, Run, java, jdks, option, quartile
 
-TRACE = "trace=dev.lookback.workloads.tracepoint.Listing1,trivial=0,waits=off,quiet=on"
+TRACE = "trace=dev.lookback.workloads.tracepoint.Listing1,budget=off,trivial=0,waits=off,quiet=on"
 PHYSICAL = [
     "-XX:CompileCommand=quiet",
     "-XX:CompileCommand=dontinline,dev.lookback.workloads.tracepoint.Listing1*::test",

@@ -12,6 +12,13 @@ const refused = (value: unknown, why: RegExp): void => {
   assert.throws(() => checkReport(value), (e: unknown) => e instanceof ReportError && why.test(e.message));
 };
 
+test("methods that were not traced are names", () => {
+  const made = report([NESTED]);
+  assert.deepEqual(checkReport({ ...made, dropped: ["com.acme.A.hot"] }).dropped, ["com.acme.A.hot"]);
+  assert.equal(checkReport(made).dropped, undefined);
+  refused({ ...made, dropped: [7] }, /dropped\[0\]/);
+});
+
 test("a generated incident is accepted, and unknown fields are ignored", () => {
   const made = incident();
   assert.equal(checkReport({ ...made, later: 1 }).threads.length, made.threads.length);

@@ -4,6 +4,7 @@
 //! built before the first of them can come and is never taken down.
 
 use crate::detector::Detector;
+use crate::governor::Governor;
 use crate::incidents;
 use crate::java::{Java, delete, jni};
 use crate::monitors::Monitors;
@@ -11,6 +12,7 @@ use crate::region::Region;
 use crate::rewriting::Counts;
 use crate::server::Message;
 use crate::slab::Slabs;
+use crate::switch::Switch;
 use crate::symbols::Symbols;
 use crate::{clock, java};
 use jni_sys::{JNIEnv, JavaVM, jobject};
@@ -37,12 +39,15 @@ pub(crate) struct Agent {
     pub(crate) symbols: Symbols,
     pub(crate) monitors: Monitors,
     pub(crate) detector: Detector,
+    pub(crate) governor: Governor,
     pub(crate) counts: Counts,
     /// Classes loaded before the agent that it has not looked at yet.
     pub(crate) classes_to_come: AtomicU64,
+    /// Classes that could not be rewritten yet, see [`crate::held`]; hashes of their names.
+    pub(crate) held: Mutex<FxHashSet<u64>>,
     pub(crate) rates: Rates,
-    /// Whether threads are to be traced.
-    pub(crate) tracing: AtomicBool,
+    /// Whether the program is to be traced.
+    pub(crate) tracing: Switch,
     /// Whether some pattern looks at annotations.
     pub(crate) need_annotations: bool,
     /// Id of the method in which a carrier runs a virtual thread; 0 when there is none.
@@ -108,10 +113,12 @@ impl Agent {
             symbols: Symbols::new(),
             monitors: Monitors::default(),
             detector: Detector::new(&options.slow),
+            governor: Governor::new(&options, &program),
             counts: Counts::default(),
             classes_to_come: AtomicU64::new(0),
+            held: Mutex::default(),
             rates: Rates::default(),
-            tracing: AtomicBool::new(options.tracing),
+            tracing: Switch::new(options.tracing),
             need_annotations: annotated || options.trace.need_annotations(),
             carrier: AtomicU32::new(0),
             started: clock::now(),
@@ -176,8 +183,7 @@ impl Agent {
     }
 
     pub(crate) fn is_tracing(&self) -> bool {
-        // Relaxed: a switch; who sees it late is told by its poll.
-        self.tracing.load(Ordering::Relaxed)
+        self.tracing.is_on()
     }
 
     /// How far the ring has come, in blocks.
@@ -193,6 +199,10 @@ impl Agent {
         let (counts, nanos) = self.counts.read();
         let mut classes: BTreeMap<String, u64> = counts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
         classes.insert("microseconds of rewriting".into(), nanos / 1_000);
+        let held = self.held.lock().unwrap_or_else(|e| e.into_inner()).len() as u64;
+        if held > 0 {
+            classes.insert("classes left as they are while a loop in them runs".into(), held);
+        }
         let (bytes_per_second, reach) = self.rates.read(self);
         let threads = (0..self.slabs.high()).filter(|&i| self.slabs.is_taken(i)).count() as u32;
         let found = self.detector.found.iter().map(|n| n.load(Ordering::Relaxed));
@@ -207,6 +217,7 @@ impl Agent {
             ring_bytes: self.region.ring_bytes as u64,
             reach_seconds: reach,
             records_per_second: bytes_per_second / 4.0,
+            governing: self.governor.status(self),
             classes,
             // Relaxed: a number to show.
             classes_to_come: self.classes_to_come.load(Ordering::Relaxed),

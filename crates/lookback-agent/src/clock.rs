@@ -22,6 +22,11 @@ pub(crate) fn thread_cpu() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// Processor time that all threads of the process have used. A system call.
+pub(crate) fn process_cpu() -> Nanos {
+    Nanos(read(libc::CLOCK_PROCESS_CPUTIME_ID))
+}
+
 /// The monotonic clock and the wall clock (nanoseconds since 1970) at the same moment.
 pub(crate) fn pair() -> (Nanos, u64) {
     (now(), read(libc::CLOCK_REALTIME))

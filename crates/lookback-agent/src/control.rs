@@ -7,11 +7,14 @@
 use crate::agent::Agent;
 use crate::clock;
 use crate::detector::Fired;
+use crate::governor::Rounds;
 use crate::incidents::{Collection, expand, slow_trigger};
 use crate::java::jni;
 use crate::log;
+use crate::retransform;
 use crate::server::{Asked, Message};
 use crate::threads;
+use crate::ticker;
 use jni_sys::{JNIEnv, JavaVMAttachArgs};
 use lookback_format::Nanos;
 use lookback_format::control::{Answer, Request};
@@ -21,11 +24,15 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often running calls are looked at when there are rules: a call that is too slow is noticed this late
-/// at most.
-const LOOK: Duration = Duration::from_millis(5);
+/// How often running calls are looked at when there are rules, at most and at least: a call that is too slow is noticed
+/// late by a twentieth of what is too slow. To wake up is dear on some machines.
+const LOOK: (u64, u64) = (5_000_000, 25_000_000);
+/// How often it looks at anything while tracing is off.
+const IDLE: Duration = Duration::from_millis(200);
 /// How often names and new threads are looked at.
 const SWEEP: Nanos = Nanos(1_000_000_000);
+/// How often classes are tried that could not be rewritten yet.
+const TRY: Nanos = Nanos(10_000_000_000);
 
 struct Control<'a> {
     agent: &'a Agent,
@@ -33,7 +40,9 @@ struct Control<'a> {
     messages: &'a Receiver<Message>,
     ending: bool,
     swept: Nanos,
+    tried: Nanos,
     quiet_until: Nanos,
+    governor: Option<Rounds>,
 }
 
 /// Runs until the VM ends. `messages` come from the server and from the VM's end.
@@ -42,11 +51,13 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
         log::line("cannot attach its control thread to the VM; no incidents will be written");
         return;
     };
-    let (swept, quiet_until) = (clock::now(), Nanos(0));
-    let mut c = Control { agent, env, messages, ending: false, swept, quiet_until };
-    let pause = if agent.detector.rules.is_empty() { Duration::from_millis(100) } else { LOOK };
+    let (swept, tried, quiet_until) = (clock::now(), clock::now(), Nanos(0));
+    let governor = Rounds::begin(agent);
+    let mut c = Control { agent, env, messages, ending: false, swept, tried, quiet_until, governor };
+    let shortest = agent.options.slow.iter().map(|rule| rule.threshold / 20).min();
+    let pause = Duration::from_nanos(shortest.map_or(LOOK.1, |nanos| nanos.clamp(LOOK.0, LOOK.1)));
     while !c.ending {
-        c.listen(pause);
+        c.listen(if agent.is_tracing() { pause } else { IDLE });
         c.frame(Control::round);
     }
     // The VM waits a while for attached threads before it ends.
@@ -104,6 +115,13 @@ impl Control<'_> {
             self.swept = now;
             threads::sweep(self.agent, self.env);
             self.agent.rates.sample(self.agent, now);
+        }
+        if now.since(self.tried) >= TRY {
+            self.tried = now;
+            retransform::held_back(agent, self.env);
+        }
+        if let Some(governor) = self.governor.as_mut().filter(|_| agent.is_tracing()) {
+            governor.round(agent, self.env);
         }
     }
 
@@ -187,18 +205,37 @@ impl Control<'_> {
             Request::Status => Answer::Status(Box::new(self.agent.status())),
             Request::Dump { file, force } => self.dump(file, force),
             Request::Stop => {
-                // Relaxed: threads are told by their polls.
-                self.agent.tracing.store(false, Ordering::Relaxed);
-                threads::stop_all(self.agent);
-                Answer::Done { message: "tracing is off; what was recorded stays until it is dumped".into() }
+                self.switch(false);
+                Answer::Done {
+                    message: "tracing is off, and all classes are as they were; what was recorded stays until it is dumped".into(),
+                }
             }
             Request::Start => {
-                self.agent.tracing.store(true, Ordering::Relaxed);
-                self.frame(|c| threads::sweep(c.agent, c.env));
+                self.switch(true);
                 Answer::Done { message: "tracing is on".into() }
             }
         };
         let _ = asked.reply.send(answer);
+    }
+
+    /// Turns tracing on or off for all threads, and puts trace points into all classes or takes them out.
+    fn switch(&mut self, on: bool) {
+        let agent = self.agent;
+        if !agent.tracing.set(on) {
+            return;
+        }
+        if on {
+            ticker::publish(&agent.region, clock::now());
+        } else {
+            threads::stop_all(agent);
+        }
+        self.frame(|c| {
+            let classes = retransform::choose(agent, c.env, true);
+            retransform::all(agent, c.env, classes);
+        });
+        if on {
+            self.frame(|c| threads::sweep(c.agent, c.env));
+        }
     }
 
     /// The program asked for an incident: writes it unless there were enough already, or one just now.

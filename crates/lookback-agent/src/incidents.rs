@@ -170,6 +170,7 @@ impl<'a> Collection<'a> {
                 host: hostname(),
                 tick: Nanos(region.tick),
                 tick_late: Nanos(region.u64(header::TICK_LATE).load(Ordering::Relaxed)),
+                dropped: agent.governor.dropped(agent),
                 ring_file: None,
                 trigger,
                 losses: std::mem::take(&mut self.lost),

@@ -80,6 +80,9 @@ pub(crate) fn class_file(
     bytes: &[u8],
 ) -> Option<Vec<u8>> {
     thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new()));
+    if !agent.is_tracing() {
+        return None;
+    }
     let jdk = !is_of_application(agent, env, name, || loader);
     if jdk && !(agent.options.waits && loader.is_null() && waits::has_waits(name)) {
         return None;
@@ -98,11 +101,13 @@ pub(crate) fn class_file(
     let new = match outcome {
         Ok(outcome) => {
             counts.extend(outcome.skipped.iter().map(|(reason, n)| (reason.name(), u64::from(n))));
-            if outcome.bytes.is_none() {
-                None
-            } else if plan.publish() {
-                counts.push(("classes rewritten", 1));
-                counts.push(("methods traced", outcome.traced.len() as u64));
+            // Names are wanted of a class as well whose methods are all dropped.
+            if plan.publish() {
+                agent.governor.may_drop(&plan.plain, plan.key);
+                if outcome.bytes.is_some() {
+                    counts.push(("classes rewritten", 1));
+                    counts.push(("methods traced", outcome.traced.len() as u64));
+                }
                 outcome.bytes
             } else {
                 counts.push(("classes without room for symbols", 1));
@@ -133,6 +138,8 @@ struct Plan<'a> {
     /// Ids given now, and the record with their symbols.
     fresh: Vec<Known>,
     record: Option<Encoder>,
+    /// Methods that may be dropped when they cost too much.
+    plain: Vec<MethodId>,
     trivial: u64,
     unselected: u64,
 }
@@ -148,6 +155,7 @@ impl<'a> Plan<'a> {
             known: None,
             fresh: Vec::new(),
             record: None,
+            plain: Vec::new(),
             trivial: 0,
             unselected: 0,
         }
@@ -238,6 +246,15 @@ impl Policy for Plan<'_> {
         let name = m.name.to_lossy();
         let Some((kind, wait)) = self.decide(class, m, &name) else { return Probe::None };
         let Some(id) = self.id(m, &name, wait) else { return Probe::None };
+        if matches!(kind, Kind::Plain) {
+            self.plain.push(id);
+            if let Some((method, _)) = self.fresh.last().filter(|(_, fresh)| *fresh == id) {
+                self.agent.governor.recall(id, self.key, *method);
+            }
+            if self.agent.governor.drops(id) {
+                return Probe::None;
+            }
+        }
         if wait == Wait::Carrier {
             // Relaxed: read by a thread that runs the method later.
             self.agent.carrier.store(id.0, Ordering::Relaxed);

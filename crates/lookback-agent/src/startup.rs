@@ -10,15 +10,15 @@ use crate::events;
 use crate::java::{clear, delete, jni};
 use crate::log;
 use crate::region::{Names, Region};
-use crate::rewriting::{self, TRACE_POINT_CLASS};
+use crate::retransform;
+use crate::rewriting::TRACE_POINT_CLASS;
 use crate::server::{self, Message};
 use crate::spans;
 use crate::threads;
 use crate::ticker;
 use crate::trace_points;
-use crate::waits;
 use crate::{clock, incidents};
-use jni_sys::{JNIEnv, JavaVM, jclass};
+use jni_sys::{JNIEnv, JavaVM};
 use lookback_format::control::{region_path, runtime_dir, socket_path};
 use lookback_format::region::header;
 use lookback_jvmti::{Capabilities, Capability, Event, Jvmti, native_thread};
@@ -210,11 +210,13 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
     agent.come_alive(env)?;
     define_trace_points(agent, env)?;
     ticker::publish(&agent.region, clock::now());
-    native_thread("lookback-tick", move || ticker::run(&agent.region, &agent.slabs))?;
+    let most = agent.options.ticker_share();
+    native_thread("lookback-tick", move || ticker::run(&agent.region, &agent.slabs, &agent.tracing, most))?;
     native_thread("lookback-warm", move || agent.region.warm_up())?;
     begin_threads(agent, env)?;
     spans::define(env);
     let enable = |e| agent.jvmti.enable(e, true);
+    // While tracing is off it leaves all classes as they are.
     enable(Event::ClassFileLoadHook).map_err(|e| format!("the VM refuses its class hook: {e}"))?;
     // A VM without one of these tells less; that is no reason not to trace.
     let _ = enable(Event::VmDeath);
@@ -223,11 +225,12 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
         let _ = enable(Event::MonitorWait).and_then(|()| enable(Event::MonitorWaited));
         let _ = enable(Event::MonitorContendedEnter).and_then(|()| enable(Event::MonitorContendedEntered));
     }
-    let chosen = choose_loaded(agent, env, late);
-    agent.classes_to_come.store(chosen.len() as u64, Ordering::Relaxed);
+    // While tracing is off, no class is rewritten.
+    let loaded = if agent.is_tracing() { retransform::choose(agent, env, late) } else { Vec::new() };
+    agent.classes_to_come.store(loaded.len() as u64, Ordering::Relaxed);
     // Before the classes are rewritten, which in a large program takes seconds: it can be asked how far it is.
     begin_control(agent)?;
-    rewrite_loaded(agent, env, chosen);
+    retransform::all(agent, env, loaded);
     announce(agent);
     Ok(())
 }
@@ -278,47 +281,6 @@ fn begin_threads(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
         delete(env, thread);
     }
     Ok(())
-}
-
-/// The classes loaded already that are to be rewritten: those with wait points and, when the program has run
-/// before, its own.
-fn choose_loaded(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass> {
-    let is_chosen = |class: jclass| {
-        // One class that may not be rewritten makes the VM refuse a whole batch.
-        if !agent.jvmti.is_modifiable(class) {
-            return false;
-        }
-        let name = agent.jvmti.class_name(class).unwrap_or_default().replace('.', "/");
-        (agent.options.waits && waits::has_waits(&name))
-            || (late && rewriting::is_of_application(agent, env, &name, || agent.jvmti.class_loader(class)))
-    };
-    let (chosen, others): (Vec<_>, Vec<_>) =
-        agent.jvmti.loaded_classes().unwrap_or_default().into_iter().partition(|&c| is_chosen(c));
-    others.into_iter().for_each(|c| delete(env, c));
-    chosen
-}
-
-/// Rewrites classes that are loaded already. In batches: for each, large or small, the VM stops all threads and
-/// looks through all classes and all compiled code. A hundred classes took 24 ms (a web shop of 2,900 classes).
-fn rewrite_loaded(agent: &Agent, env: *mut JNIEnv, classes: Vec<jclass>) {
-    const BATCH: usize = 100;
-    for batch in classes.chunks(BATCH) {
-        retransform(agent, env, batch);
-        agent.classes_to_come.fetch_sub(batch.len() as u64, Ordering::Relaxed);
-    }
-    classes.into_iter().for_each(|c| delete(env, c));
-}
-
-/// Rewrites all of these that the VM takes. One that it refuses, because it does not verify or has failed to
-/// initialise, makes it refuse all: halves find it with few stops.
-fn retransform(agent: &Agent, env: *mut JNIEnv, classes: &[jclass]) {
-    let refused = agent.jvmti.retransform(classes).is_err();
-    clear(env);
-    if refused && classes.len() > 1 {
-        let (first, second) = classes.split_at(classes.len() / 2);
-        retransform(agent, env, first);
-        retransform(agent, env, second);
-    }
 }
 
 fn begin_control(agent: &'static Agent) -> Result<(), String> {

@@ -75,6 +75,9 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
         "losses": losses,
         "hidden": hidden,
     });
+    if !m.dropped.is_empty() {
+        head["dropped"] = m.dropped.clone().into();
+    }
     if !w.values.is_empty() {
         head["values"] = w.values.into();
     }

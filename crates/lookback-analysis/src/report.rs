@@ -241,6 +241,9 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     if r.losses.is_empty() {
         p.paragraph(2, "Nothing was lost.", None)?;
     }
+    if let Some(text) = not_traced(&r.manifest.dropped) {
+        p.paragraph(2, &text, None)?;
+    }
     for (cause, n) in &r.losses {
         p.paragraph(2, &format!("Lost: {} {cause}.", count(*n)), Some("33"))?;
     }
@@ -248,4 +251,17 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
         p.paragraph(2, &format!("Damaged: {d}."), Some("33"))?;
     }
     Ok(())
+}
+
+/// What is not seen because it would have cost too much.
+fn not_traced(dropped: &[String]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let names = dropped.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let of = match dropped.len() {
+        0 => return None,
+        n if n > SHOWN => ", first of all ",
+        _ => ": ",
+    };
+    let n = plural(dropped.len() as u64, "method");
+    Some(format!("Not traced, to keep within the budget (their time is their callers' own): {n}{of}{names}."))
 }

@@ -93,6 +93,7 @@ fn recording() -> Recording {
         tick_late: Nanos(0),
         trigger: Trigger::Command { at: Nanos(SECOND + 2_500) },
         losses: BTreeMap::from([("events that are damaged".to_owned(), 3)]),
+        dropped: Vec::new(),
         ring_file: Some(RingFile {
             name: String::new(),
             categories: vec![category(""), category("web"), category("db.pool")],

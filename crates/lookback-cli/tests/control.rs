@@ -2,7 +2,7 @@
 
 mod support;
 
-use lookback_format::control::{Answer, MOST_BYTES, Status};
+use lookback_format::control::{Answer, Dropped, Governing, MOST_BYTES, Status};
 use std::path::PathBuf;
 use support::{FakeAgent, Place, Reaction};
 
@@ -21,6 +21,11 @@ fn status() -> Status {
         classes: [("rewritten".to_owned(), 1_200)].into(),
         classes_to_come: 0,
         threads: 42,
+        governing: Some(Governing {
+            budget_percent: 3.0,
+            cost_percent: 1.234,
+            dropped: vec![Dropped { method: "com.acme.Api.hot".into(), records_per_second: 12_345_678.9 }],
+        }),
         losses: [("slab overruns".to_owned(), 3)].into(),
         rules: vec![("a.B.*:1s".into(), 1)],
         incidents: vec!["/var/lookback-1.lkb".into()],
@@ -49,6 +54,9 @@ fn a_status_is_shown_for_people_and_as_json() {
         "1 min 15 s",
         "12.3 s at 1,234,567 records/s",
         "67.1 MB",
+        "about 1.2 % of 3 %",
+        "1 method is not traced, which would cost more:",
+        "com.acme.Api.hot, 12,345,678 records/s",
         "3 slab overruns",
         "1 slow call",
     ] {

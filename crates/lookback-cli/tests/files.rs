@@ -19,6 +19,7 @@ fn incident(version: u32) -> Vec<u8> {
         host: String::new(),
         tick: Nanos(1),
         tick_late: Nanos(0),
+        dropped: Vec::new(),
         ring_file: None,
         trigger: Trigger::Command { at: Nanos(0) },
         losses: std::collections::BTreeMap::new(),

@@ -274,6 +274,7 @@ pub(crate) fn incident() -> Vec<u8> {
         host: "h".into(),
         tick: Nanos(1_000_000),
         tick_late: Nanos(70_000),
+        dropped: Vec::new(),
         ring_file: None,
         trigger: Trigger::Command { at: BEGIN.plus(2_000_000) },
         losses: BTreeMap::new(),

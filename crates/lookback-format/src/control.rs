@@ -81,6 +81,9 @@ pub struct Status {
     pub reach_seconds: f64,
     /// Records a second over the last seconds.
     pub records_per_second: f64,
+    /// What tracing costs and what that made the governor drop; absent without a budget.
+    #[serde(default)]
+    pub governing: Option<Governing>,
     /// Classes and methods seen, rewritten, left alone; by name.
     pub classes: BTreeMap<String, u64>,
     /// Classes that were loaded before the agent was, and are still to be looked at.
@@ -96,6 +99,26 @@ pub struct Status {
     pub incidents: Vec<PathBuf>,
     /// The options in force, as `key=value`.
     pub options: Vec<String>,
+}
+
+/// How the governor keeps its budget.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Governing {
+    /// What tracing may cost, percent of the program's processor time.
+    pub budget_percent: f64,
+    /// What it is estimated to cost now.
+    pub cost_percent: f64,
+    /// Methods that are not traced because they would cost too much, the costliest first.
+    pub dropped: Vec<Dropped>,
+}
+
+/// A method that the governor has dropped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Class and method, `com.acme.Api.find`.
+    pub method: String,
+    /// How fast it was recorded before, entries and exits a second.
+    pub records_per_second: f64,
 }
 
 /// The directory for sockets and region files of a user: `$XDG_RUNTIME_DIR/lookback` when there is a

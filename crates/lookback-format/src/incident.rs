@@ -117,6 +117,10 @@ pub struct Manifest {
     pub trigger: Trigger,
     /// Records, blocks, threads lost, by cause, in words.
     pub losses: BTreeMap<String, u64>,
+    /// Methods that were not traced when it was written, because they would have cost too much: `com.acme.Api.find`, the
+    /// costliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
     /// What a ring file says of itself; none when the recording is a JVM's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_file: Option<RingFile>,
@@ -484,6 +488,7 @@ mod tests {
             host: "h".into(),
             tick: Nanos(1_000_000),
             tick_late: Nanos(0),
+            dropped: Vec::new(),
             ring_file: None,
             trigger: Trigger::Slow {
                 at: Nanos(9),

@@ -379,6 +379,14 @@ impl Jvmti {
         Ok(self.take_string(name))
     }
 
+    /// A method's name and its descriptor.
+    pub fn method_signature(self, method: jmethodID) -> Result<(String, String)> {
+        let (mut name, mut descriptor) = (null_mut(), null_mut());
+        call!(self, 64, method => jmethodID, &raw mut name => *mut *mut c_char,
+            &raw mut descriptor => *mut *mut c_char, null_mut() => *mut *mut c_char)?;
+        Ok((self.take_string(name), self.take_string(descriptor)))
+    }
+
     /// The class that declares a method; a local reference.
     pub fn declaring_class(self, method: jmethodID) -> Result<jclass> {
         let mut class = null_mut();

@@ -6,7 +6,7 @@
 use crate::Error;
 use crate::nearest::nearest;
 use crate::pattern::{Pattern, Patterns};
-use crate::units::{format_bytes, format_duration, parse_bytes, parse_duration};
+use crate::units::{format_bytes, format_duration, format_share, parse_bytes, parse_duration, parse_share};
 use std::path::PathBuf;
 
 /// A key that users may set.
@@ -43,6 +43,16 @@ pub const KEYS: &[Key] = &[
         "trace only what matches; ! takes away, @Name asks for an annotation (default: all of the application)",
     ),
     key("ring", "64m", "memory for everything: ring, symbols, threads (4m to 4g)"),
+    key(
+        "budget",
+        "3%",
+        "of the program's processor time, for tracing: methods that cost most are left out until it is kept (0.1% to 100%, or off)",
+    ),
+    key(
+        "profile",
+        "/var/cache/app.profile",
+        "the file that keeps which methods cost too much for the next start; off: none (default: in ~/.cache/lookback)",
+    ),
     key("tick", "1ms", "how exact times are, and how often threads look for requests (50us to 10ms)"),
     key(
         "trivial",
@@ -113,6 +123,18 @@ impl SlowRule {
     }
 }
 
+/// Where what was learned of a program is kept for its next start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ProfilePlace {
+    /// In the user's cache directory, a file a program.
+    #[default]
+    Cache,
+    /// In this file.
+    File(PathBuf),
+    /// Nowhere.
+    Off,
+}
+
 /// Where a value comes from; later ones win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
@@ -148,6 +170,10 @@ pub struct Options {
     pub trace: Patterns,
     /// Bytes for everything.
     pub ring: u64,
+    /// Hundredths of a percent of the program's processor time that tracing may take; none for no bound.
+    pub budget: Option<u32>,
+    /// Where what was learned is kept.
+    pub profile: ProfilePlace,
     /// Nanoseconds of a tick.
     pub tick: u64,
     /// Most instructions of a trivial method.
@@ -187,6 +213,8 @@ impl Default for Options {
             slow: Vec::new(),
             trace: Patterns::default(),
             ring: 64 << 20,
+            budget: Some(300),
+            profile: ProfilePlace::Cache,
             tick: 1_000_000,
             trivial: 36,
             waits: true,
@@ -313,6 +341,14 @@ impl Options {
                     return Err(bad("not from 4m to 4g".into()));
                 }
             }
+            "budget" if value == "off" => self.budget = None,
+            "budget" => {
+                let share = parse_share(value).map_err(bad)?;
+                if !(10..=10_000).contains(&share) {
+                    return Err(bad("not from 0.1% to 100%".into()));
+                }
+                self.budget = Some(share);
+            }
             "tick" => {
                 self.tick = duration()?;
                 if !(50_000..=10_000_000).contains(&self.tick) {
@@ -326,9 +362,11 @@ impl Options {
             "hold" => self.hold = duration()?,
             "cooldown" => self.cooldown = duration()?,
             "incidents" => self.incidents = number(0, 1_000_000)?,
-            "out" | "region" if value.is_empty() => return Err(bad("empty".into())),
+            "profile" if value == "off" => self.profile = ProfilePlace::Off,
+            "out" | "region" | "profile" if value.is_empty() => return Err(bad("empty".into())),
             "out" => self.out = value.to_owned(),
             "region" => self.region = Some(value.into()),
+            "profile" => self.profile = ProfilePlace::File(value.into()),
             "keep" => self.keep = switch()?,
             "threads" => self.threads = number(1, 32_768)?,
             "control" => self.control = switch()?,
@@ -338,6 +376,14 @@ impl Options {
         }
         self.sources[index] = source;
         Ok(())
+    }
+
+    /// The share of a core that telling time may take: a sixth of the budget; none without one, and when somebody chose
+    /// the tick.
+    #[must_use]
+    pub fn ticker_share(&self) -> Option<f64> {
+        let chosen = KEYS.iter().zip(&self.sources).any(|(k, s)| k.name == "tick" && *s != Source::Default);
+        self.budget.filter(|_| !chosen).map(|hundredths| f64::from(hundredths) / 10_000.0 / 6.0)
     }
 
     /// What no single value shows.
@@ -364,6 +410,12 @@ impl Options {
                 "slow" => self.slow.iter().map(SlowRule::text).collect(),
                 "trace" => self.trace.0.iter().map(ToString::to_string).collect(),
                 "ring" => vec![format_bytes(self.ring)],
+                "budget" => vec![self.budget.map_or_else(|| "off".to_owned(), format_share)],
+                "profile" => match &self.profile {
+                    ProfilePlace::Cache => Vec::new(),
+                    ProfilePlace::File(path) => vec![path.display().to_string()],
+                    ProfilePlace::Off => switch(false),
+                },
                 "tick" => vec![format_duration(self.tick)],
                 "trivial" => vec![self.trivial.to_string()],
                 "waits" => switch(self.waits),
@@ -464,10 +516,20 @@ mod tests {
         assert!(message("slow=a.B::c").contains("threshold is missing"));
         assert!(message("slow=!a.B:1s").contains("negative"));
         assert!(message("tick=1h").contains("50us"));
+        assert!(message("budget=3").contains("not a share"));
+        assert!(message("budget=0%").contains("not from 0.1% to 100%"));
         assert!(message("quiet=maybe").contains("neither on nor off"));
         let mut o = Options::default();
         assert!(o.apply("ring=8m,tick=bad", Source::Given).is_err());
         assert_eq!(o, Options::default());
+    }
+
+    #[test]
+    fn telling_time_keeps_within_the_budget_unless_the_tick_was_chosen() {
+        let share = |text| given(text).unwrap().ticker_share();
+        assert_eq!(share(""), Some(0.005));
+        assert_eq!(share("budget=6%"), Some(0.01));
+        assert_eq!((share("tick=1ms"), share("budget=off")), (None, None));
     }
 
     #[test]

@@ -12,7 +12,8 @@ fn attached(jdk: &Jdk, place: &Place, options: &[&str]) -> Running {
     running.ask("work 1000", "did work 1000");
     let pid = running.pid.to_string();
     let region = place.region().display().to_string();
-    let args = [&["attach", &pid, "--region", &region, "--trivial", "0"][..], options].concat();
+    let args =
+        [&["attach", &pid, "--region", &region, "--trivial", "0", "--budget", "off"][..], options].concat();
     place.lookback(&args).ok();
     // The answer came before the last class was rewritten.
     running.error_line("[lookback] pid");

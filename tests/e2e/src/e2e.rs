@@ -14,6 +14,7 @@ mod bad_input;
 mod call_tree;
 mod detector;
 mod exits;
+mod governor;
 mod harness;
 mod harness_socket;
 mod harness_suites;

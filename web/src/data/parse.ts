@@ -75,6 +75,9 @@ export function checkReport(value: unknown): ReportData {
   });
   const losses = object(report["losses"], "losses");
   for (const cause of Object.keys(losses)) length(losses[cause], `losses of cause ${cause}`);
+  if (report["dropped"] !== undefined) {
+    array(report["dropped"], "dropped").forEach((name, i) => string(name, `dropped[${i}]`));
+  }
   if (report["hidden"] !== null) {
     const hidden = object(report["hidden"], "hidden");
     length(hidden["slices"], "hidden slices");

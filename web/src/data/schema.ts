@@ -51,6 +51,8 @@ export interface ReportData {
   readonly pauses: readonly PauseData[];
   readonly chain: readonly ChainData[];
   readonly losses: Readonly<Record<string, number>>;
+  /** Methods that were not traced because they would have cost too much, the costliest first. */
+  readonly dropped?: readonly string[];
   /** Field values as text, which `ThreadData.values` refers to. */
   readonly values?: readonly string[];
   readonly hidden: { readonly slices: number; readonly reason: string } | null;

@@ -57,6 +57,11 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
   // Native programs have no tick: each of their times is exact.
   const tick = report.tick_ns === 0 ? "" : `, tick ${duration(report.tick_ns)}`;
   fact("Recorded", `${plural(model.calls, "call")} of ${plural(model.tracks.length, "thread")} in ${duration(report.span[1] - report.span[0])}${tick}`);
+  const dropped = report.dropped ?? [];
+  if (dropped.length > 0) {
+    const title = dropped.slice(0, 40).join("\n") + (dropped.length > 40 ? `\nand ${dropped.length - 40} more` : "");
+    fact("Not traced", el("span", { id: "dropped", title }, `${plural(dropped.length, "method")}, to keep within the budget`));
+  }
   return el("header", { class: "top" }, bar, el("div", { class: "finding" }, verdict, facts, lost));
 }
 

@@ -182,6 +182,7 @@ pub(crate) fn manifest(trigger: Trigger) -> Manifest {
         host: "shop-3".into(),
         tick: Nanos(TICK),
         tick_late: Nanos(LATE),
+        dropped: Vec::new(),
         ring_file: None,
         trigger,
         losses: BTreeMap::new(),

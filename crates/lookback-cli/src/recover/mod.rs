@@ -186,6 +186,7 @@ impl Region {
             host: host(),
             tick: header.tick,
             tick_late: header.tick_late,
+            dropped: Vec::new(),
             ring_file: None,
             trigger: Trigger::Recovered { at: death },
             losses,

@@ -319,6 +319,7 @@ fn manifest(
         tick_late: Nanos(0),
         trigger,
         losses,
+        dropped: Vec::new(),
         ring_file: Some(incident::RingFile {
             name: header.name.clone(),
             categories: source.categories(definitions).into_iter().map(category).collect(),

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::output::{self, Access, bytes, count, seconds};
 use crate::progress::Progress;
 use crate::table;
-use lookback_format::control::{Answer, Request, Status};
+use lookback_format::control::{Answer, Governing, Request, Status};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,7 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
                 count(s.records_per_second.max(0.0) as u64)
             ),
         ),
+        ("Costs", s.governing.as_ref().map_or_else(|| "no budget; set one with --budget".into(), costs)),
         ("Ring", bytes(s.ring_bytes)),
         ("Region", printable(&s.region.display().to_string())),
         ("Threads", count(u64::from(s.threads))),
@@ -62,6 +63,25 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
         ("Incidents", or(s.incidents.iter().map(|p| printable(&p.display().to_string())).collect(), "none")),
         ("Options", or(given.map(|o| printable(o)).collect(), "all default")),
     ]
+}
+
+/// What tracing costs, and the costliest of the methods that were dropped for it.
+fn costs(governing: &Governing) -> String {
+    const SHOWN: usize = 5;
+    let mut lines = vec![format!("about {:.1} % of {} %", governing.cost_percent, governing.budget_percent)];
+    let n = governing.dropped.len();
+    if n > 0 {
+        let methods = if n == 1 { "method is" } else { "methods are" };
+        lines.push(format!("{} {methods} not traced, which would cost more:", count(n as u64)));
+    }
+    lines.extend(governing.dropped.iter().take(SHOWN).map(|dropped| {
+        let rate = count(dropped.records_per_second.max(0.0) as u64);
+        format!("  {}, {rate} records/s", printable(&dropped.method))
+    }));
+    if n > SHOWN {
+        lines.push("  ... (--json lists all)".into());
+    }
+    lines.join("\n")
 }
 
 /// Has an incident written.

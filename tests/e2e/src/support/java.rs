@@ -75,10 +75,10 @@ impl<'a> Java<'a> {
         self
     }
 
-    /// Loads the agent with these options; its region is the place's.
+    /// Loads the agent with these options; its region is the place's, and what is to be traced is, at any cost.
     pub(crate) fn agent(self, options: &str) -> Self {
         let region = self.place.region();
-        self.bare_agent(&format!("region={},{options}", region.display()))
+        self.bare_agent(&format!("region={},budget=off,{options}", region.display()))
     }
 
     /// Loads the agent with these options and no other.

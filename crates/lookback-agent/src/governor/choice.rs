@@ -1,0 +1,292 @@
+//! Which methods are dropped and which come back, from how fast they are recorded and what a record costs.
+//!
+//! The constraint that shaped it: each change stops the program and has compiled code thrown away, so it is made only when
+//! the budget is nearly spent, goes well below it at once, and the next one waits longer. It knows no VM: numbers in,
+//! methods out.
+
+use super::sample::{Rate, Sample};
+use lookback_format::{MethodId, Nanos};
+use rustc_hash::FxHashMap;
+
+/// Of the budget: methods are dropped above the first, until tracing costs no more than the second; while it costs less than
+/// that, some may come back.
+const HIGH: f64 = 0.8;
+const LOW: f64 = 0.4;
+/// Nobody decides on fewer records than these a second: they cost nothing, and say little.
+const FEWEST_RECORDS: f64 = 10_000.0;
+/// From one change to the next: at first, and at most after several in a row.
+const SHORTEST: u64 = 250_000_000;
+const LONGEST: u64 = 5_000_000_000;
+/// After so long without a change, the next one need not wait.
+const CALM: u64 = 30_000_000_000;
+/// How long a method is dropped at least, times four each time that it was too costly again.
+const COOLING: u64 = 60_000_000_000;
+/// How many come back at once.
+const MOST_BACK: usize = 64;
+
+/// A change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decision {
+    pub(crate) drop: Vec<MethodId>,
+    pub(crate) restore: Vec<MethodId>,
+}
+
+/// A method that is dropped, or was.
+#[derive(Clone, Copy, Debug)]
+struct Past {
+    /// Since when; none when it is traced again.
+    since: Option<Nanos>,
+    /// How often it was dropped.
+    times: u32,
+    /// How fast it was recorded then, records a second.
+    per_second: f64,
+}
+
+/// Decides, with what it remembers of earlier decisions.
+pub(crate) struct Chooser {
+    /// Share of the program's processor time.
+    budget: f64,
+    past: FxHashMap<MethodId, Past>,
+    /// What tracing costs, smoothed; share of the program's processor time.
+    cost: f64,
+    changed: Option<Nanos>,
+    pause: u64,
+}
+
+impl Chooser {
+    pub(crate) fn new(budget: f64) -> Chooser {
+        Chooser { budget, past: FxHashMap::default(), cost: 0.0, changed: None, pause: SHORTEST }
+    }
+
+    /// A method is dropped that was recorded so fast, now or in an earlier run.
+    pub(crate) fn remember(&mut self, id: MethodId, per_second: f64, now: Nanos) {
+        let times = self.past.get(&id).map_or(0, |past| past.times) + 1;
+        self.past.insert(id, Past { since: Some(now), times, per_second });
+    }
+
+    /// A method that was to be dropped is traced as before.
+    pub(crate) fn not_dropped(&mut self, id: MethodId) {
+        self.past.entry(id).and_modify(|past| (past.since, past.times) = (None, past.times - 1));
+    }
+
+    /// A method that was to come back is still dropped.
+    pub(crate) fn not_restored(&mut self, id: MethodId, now: Nanos) {
+        self.past.entry(id).and_modify(|past| past.since = Some(now));
+    }
+
+    /// What tracing costs now, a share of the program's processor time.
+    pub(crate) fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// The methods that are dropped, with how fast they were recorded before.
+    pub(crate) fn dropped(&self) -> impl Iterator<Item = (MethodId, f64)> + '_ {
+        self.past.iter().filter(|(_, p)| p.since.is_some()).map(|(id, p)| (*id, p.per_second))
+    }
+
+    /// Decides on what was recorded. `record` is what one costs, nanoseconds; `cpu` what the program takes, seconds of
+    /// processor time a second.
+    pub(crate) fn decide(&mut self, sample: &Sample, record: f64, cpu: f64, now: Nanos) -> Option<Decision> {
+        let share = |per_second: f64| per_second * record / 1e9 / cpu.max(1e-3);
+        let cost = share(sample.per_second);
+        // About the last second: a decision on a moment would be one on noise.
+        self.cost = if self.changed.is_some_and(|at| now.since(at) < Nanos(1_000_000_000))
+            || cost > 2.0 * self.cost
+        {
+            cost
+        } else {
+            self.cost * 0.75 + cost * 0.25
+        };
+        if !self.may_change(now) {
+            return None;
+        }
+        let decision = if self.cost > HIGH * self.budget && sample.per_second > FEWEST_RECORDS {
+            self.drop_costliest(sample, share, now)
+        } else if self.cost < LOW * self.budget {
+            self.restore_cooled(share, now)
+        } else {
+            return None;
+        };
+        if decision == Decision::default() {
+            return None;
+        }
+        let calm = self.changed.is_none_or(|at| now.since(at).0 >= CALM);
+        self.pause = if calm { SHORTEST } else { (self.pause * 2).min(LONGEST) };
+        self.changed = Some(now);
+        Some(decision)
+    }
+
+    fn may_change(&self, now: Nanos) -> bool {
+        self.changed.is_none_or(|at| now.since(at).0 >= self.pause)
+    }
+
+    /// The costliest methods, until the rest costs little enough.
+    fn drop_costliest(&mut self, sample: &Sample, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
+        let mut methods: Vec<&Rate> = sample.methods.iter().collect();
+        // Of two that cost the same, a leaf tells less: its time is its caller's.
+        let weight = |rate: &Rate| rate.per_second * (0.5 + 0.5 * rate.leaf);
+        methods.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        let mut left = share(sample.per_second);
+        let mut dropped = Vec::new();
+        for rate in methods {
+            if left <= LOW * self.budget {
+                break;
+            }
+            left -= share(rate.per_second);
+            dropped.push(rate.id);
+            self.remember(rate.id, rate.per_second, now);
+        }
+        Decision { drop: dropped, restore: Vec::new() }
+    }
+
+    /// Methods that have cooled for long enough, the least costly first, as far as there is room for what they cost before;
+    /// one that would not fit has its turn after four times as long, for it may have become cold.
+    fn restore_cooled(&mut self, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
+        let cooled = |p: &Past, factor: u64| {
+            let least = COOLING
+                .saturating_mul(4_u64.saturating_pow(p.times.saturating_sub(1)))
+                .saturating_mul(factor);
+            p.since.is_some_and(|at| now.since(at).0 >= least)
+        };
+        let mut candidates: Vec<(MethodId, Past)> =
+            self.past.iter().filter(|(_, p)| cooled(p, 1)).map(|(id, p)| (*id, *p)).collect();
+        candidates.sort_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second));
+        let mut room = (LOW + HIGH) / 2.0 * self.budget - self.cost;
+        let mut restore = Vec::new();
+        for (id, past) in candidates {
+            if restore.len() == MOST_BACK {
+                break;
+            }
+            let cost = share(past.per_second);
+            if cost <= room {
+                room -= cost;
+            } else if !cooled(&past, 4) {
+                continue;
+            }
+            restore.push(id);
+            self.past.entry(id).and_modify(|p| p.since = None);
+        }
+        Decision { drop: Vec::new(), restore }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn at(seconds: u64) -> Nanos {
+        Nanos(seconds * SECOND)
+    }
+
+    /// A program with these methods, millions of records a second of each, none of which is a leaf.
+    fn sample(rates: &[(u32, f64)]) -> Sample {
+        let methods: Vec<Rate> = rates
+            .iter()
+            .map(|&(id, millions)| Rate { id: MethodId(id), per_second: millions * 1e6, leaf: 0.0 })
+            .collect();
+        Sample { per_second: methods.iter().map(|r| r.per_second).sum(), methods }
+    }
+
+    fn ids(list: &[u32]) -> Vec<MethodId> {
+        list.iter().copied().map(MethodId).collect()
+    }
+
+    #[test]
+    fn the_hottest_go_first_and_no_more_than_needed() {
+        let mut c = Chooser::new(0.03);
+        // 1 ns a record, one core: 100 million a second are 10 %.
+        let d = c.decide(&sample(&[(1, 5.0), (2, 80.0), (3, 9.0), (4, 6.0)]), 1.0, 1.0, at(1)).unwrap();
+        assert_eq!(d.drop, ids(&[2, 3]), "leaves 1.1 % of 1.2 %");
+        assert!(d.restore.is_empty());
+        assert!((c.cost() - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_leaf_goes_before_what_costs_the_same() {
+        let mut c = Chooser::new(0.03);
+        let mut s = sample(&[(1, 20.0), (2, 20.0)]);
+        s.methods[1].leaf = 1.0;
+        s.per_second = 31e6;
+        assert_eq!(c.decide(&s, 1.0, 1.0, at(1)).unwrap().drop, ids(&[2]));
+    }
+
+    #[test]
+    fn within_the_budget_nothing_changes_and_two_cores_have_twice_the_room() {
+        let mut c = Chooser::new(0.03);
+        assert_eq!(c.decide(&sample(&[(1, 20.0)]), 1.0, 1.0, at(1)), None);
+        assert_eq!(c.decide(&sample(&[(1, 40.0)]), 1.0, 2.0, at(9)), None);
+        assert!(c.decide(&sample(&[(1, 80.0)]), 1.0, 2.0, at(20)).is_some());
+    }
+
+    #[test]
+    fn changes_in_a_row_wait_longer_and_after_calm_no_more() {
+        let mut c = Chooser::new(0.03);
+        let mut changes = Vec::new();
+        // A new hot method at each quarter of a second, for twenty seconds.
+        for quarter in 0..80_u32 {
+            let now = Nanos(u64::from(quarter + 4) * SECOND / 4);
+            if c.decide(&sample(&[(quarter + 1, 100.0)]), 1.0, 1.0, now).is_some() {
+                changes.push(quarter);
+            }
+        }
+        assert_eq!(changes[..4], [0, 1, 3, 7]);
+        assert!(changes.len() < 9, "{changes:?}");
+        assert!(c.decide(&sample(&[(900, 100.0)]), 1.0, 1.0, at(70)).is_some());
+        assert_eq!(c.pause, SHORTEST);
+    }
+
+    #[test]
+    fn what_cools_comes_back_as_far_as_there_is_room() {
+        let mut c = Chooser::new(0.03);
+        c.decide(&sample(&[(1, 90.0), (2, 12.0), (3, 8.0)]), 1.0, 1.0, at(1)).unwrap();
+        assert_eq!(c.dropped().count(), 2);
+        let quiet = sample(&[(3, 1.0)]);
+        for second in 2..61 {
+            assert_eq!(c.decide(&quiet, 1.0, 1.0, at(second)), None, "second {second}");
+        }
+        let d = c.decide(&quiet, 1.0, 1.0, at(62)).unwrap();
+        assert_eq!(d.restore, ids(&[2]), "the other one would not fit");
+        let later: Vec<_> =
+            (63..400).filter_map(|s| c.decide(&quiet, 1.0, 1.0, at(s)).map(|d| (s, d.restore))).collect();
+        assert_eq!(later, [(241, ids(&[1]))], "it may have become cold");
+        assert_eq!(c.dropped().count(), 0);
+    }
+
+    #[test]
+    fn what_could_not_be_changed_is_as_it_was() {
+        let mut c = Chooser::new(0.03);
+        let hot = sample(&[(1, 100.0)]);
+        assert_eq!(c.decide(&hot, 1.0, 1.0, at(1)).unwrap().drop, ids(&[1]));
+        c.not_dropped(MethodId(1));
+        assert_eq!(c.dropped().count(), 0);
+        assert_eq!(c.decide(&hot, 1.0, 1.0, at(2)).unwrap().drop, ids(&[1]), "it is tried again");
+        let quiet = sample(&[(2, 1.0)]);
+        let back = |c: &mut Chooser, from: u64| {
+            (from..9_000)
+                .find(|&s| c.decide(&quiet, 1.0, 1.0, at(s)).is_some_and(|d| !d.restore.is_empty()))
+                .unwrap()
+        };
+        let first = back(&mut c, 3);
+        c.not_restored(MethodId(1), at(first));
+        assert_eq!(c.dropped().count(), 1);
+        assert!(back(&mut c, first) > first);
+    }
+
+    #[test]
+    fn what_is_too_hot_again_stays_away_longer() {
+        let mut c = Chooser::new(0.03);
+        let (hot, quiet) = (sample(&[(1, 100.0)]), sample(&[(2, 1.0)]));
+        c.decide(&hot, 1.0, 1.0, at(1)).unwrap();
+        let back: Vec<u64> = (2..2_000)
+            .filter(|&s| {
+                let traced = c.dropped().count() == 0;
+                let sample = if traced { &hot } else { &quiet };
+                c.decide(sample, 1.0, 1.0, at(s)).is_some_and(|d| !d.restore.is_empty())
+            })
+            .collect();
+        assert_eq!(back.len(), 2, "{back:?}");
+        assert!(back[1] - back[0] >= 960, "{back:?}");
+    }
+}

@@ -1,0 +1,280 @@
+//! The governor: keeps tracing within its share of the program's processor time, by dropping the methods that cost most
+//! and tell least.
+//!
+//! The constraint that shaped it: what tracing costs is decided by few hot, small methods, and which they are is known
+//! only once the program runs. So the control thread looks at what was just recorded, at a few blocks of the ring a second,
+//! and has the VM take trace points out of classes again, seldom and many at a time: each time the VM stops the program.
+//! Watched methods and wait points are never dropped.
+
+mod choice;
+mod cost;
+mod profile;
+mod sample;
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::held;
+use crate::log;
+use crate::retransform;
+use choice::{Chooser, Decision};
+use jni_sys::JNIEnv;
+use lookback_format::control::{Dropped, Governing};
+use lookback_format::symbol::Log;
+use lookback_format::{MethodId, Nanos};
+use lookback_options::Options;
+use profile::{Profile, Row};
+use rustc_hash::{FxHashMap, FxHashSet};
+use sample::Looks;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, RwLock};
+
+/// How often it looks at what was recorded, and how often it decides.
+const LOOK: Nanos = Nanos(25_000_000);
+const DECIDE: Nanos = Nanos(250_000_000);
+/// A method that is recorded so often, times a second, does not run for long.
+const OFTEN: f64 = 100.0;
+/// A class that could not be changed is tried again after so long.
+const HELD: Nanos = Nanos(10_000_000_000);
+
+/// What others ask: which methods are dropped, and what tracing costs.
+pub(crate) struct Governor {
+    /// What earlier runs have learned, and the file for the next one.
+    profile: Profile,
+    place: Option<PathBuf>,
+    dropped: RwLock<FxHashSet<MethodId>>,
+    /// The class of each method that may be dropped, by the hash of its name; 0 for all others.
+    class_of: Mutex<Vec<u64>>,
+    recalled: Mutex<Recalled>,
+    told: Mutex<Told>,
+}
+
+/// Methods that the profile knew.
+#[derive(Default)]
+struct Recalled {
+    all: FxHashSet<(u64, u64)>,
+    /// Those that the control thread has not heard of.
+    new: Vec<(MethodId, f64)>,
+}
+
+/// For `status`, and for incidents.
+#[derive(Clone, Default)]
+struct Told {
+    cost: f64,
+    methods: Vec<(MethodId, f64)>,
+}
+
+impl Governor {
+    /// Begins with what earlier runs of the program have learned.
+    pub(crate) fn new(options: &Options, program: &str) -> Governor {
+        let place = options.budget.and_then(|_| profile::place(&options.profile, program));
+        Governor {
+            profile: place.as_deref().map(Profile::read).unwrap_or_default(),
+            place,
+            dropped: RwLock::default(),
+            class_of: Mutex::default(),
+            recalled: Mutex::default(),
+            told: Mutex::default(),
+        }
+    }
+
+    /// A method has got its id: it is dropped at once when it was too costly in an earlier run.
+    pub(crate) fn recall(&self, id: MethodId, class: u64, method: u64) {
+        if let Some(rate) = self.profile.rate(class, method) {
+            let mut recalled = self.recalled.lock().unwrap_or_else(|e| e.into_inner());
+            recalled.all.insert((class, method));
+            recalled.new.push((id, rate));
+            self.dropped.write().unwrap_or_else(|e| e.into_inner()).insert(id);
+        }
+    }
+
+    /// Whether a method gets no trace points now.
+    pub(crate) fn drops(&self, id: MethodId) -> bool {
+        self.dropped.read().unwrap_or_else(|e| e.into_inner()).contains(&id)
+    }
+
+    /// These methods of a class, told by the hash of its name, may be dropped.
+    pub(crate) fn may_drop(&self, methods: &[MethodId], class: u64) {
+        let mut class_of = self.class_of.lock().unwrap_or_else(|e| e.into_inner());
+        for id in methods {
+            let at = id.0 as usize;
+            if at >= class_of.len() {
+                class_of.resize(at + 1, 0);
+            }
+            class_of[at] = class;
+        }
+    }
+
+    /// The class of a method, if that may be dropped.
+    fn class_of(&self, id: MethodId) -> Option<u64> {
+        let class_of = self.class_of.lock().unwrap_or_else(|e| e.into_inner());
+        class_of.get(id.0 as usize).copied().filter(|&class| class != 0)
+    }
+
+    /// How it stands; `None` without a budget.
+    pub(crate) fn status(&self, agent: &Agent) -> Option<Governing> {
+        let budget = agent.options.budget?;
+        let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let dropped = rows(agent, &told.methods).into_iter().map(|row| Dropped {
+            method: format!("{}.{}", row.class, row.method),
+            records_per_second: row.per_second,
+        });
+        Some(Governing {
+            budget_percent: f64::from(budget) / 100.0,
+            cost_percent: told.cost * 100.0,
+            dropped: dropped.collect(),
+        })
+    }
+
+    /// The methods that are dropped now, the costliest first.
+    pub(crate) fn dropped(&self, agent: &Agent) -> Vec<String> {
+        let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        rows(agent, &told.methods).into_iter().map(|row| format!("{}.{}", row.class, row.method)).collect()
+    }
+
+    /// Keeps for the next start what this run has learned.
+    fn keep(&self, agent: &Agent) -> io::Result<()> {
+        let Some(place) = &self.place else { return Ok(()) };
+        let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let dropped = rows(agent, &told.methods);
+        let recalled = self.recalled.lock().unwrap_or_else(|e| e.into_inner()).all.clone();
+        profile::write(place, &self.profile.with(dropped, |key| recalled.contains(key)))
+    }
+}
+
+/// The names of methods, in the same order, with how fast they were recorded.
+fn rows(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<Row> {
+    let mut found = FxHashMap::default();
+    if !methods.is_empty() {
+        let wanted: FxHashSet<MethodId> = methods.iter().map(|(id, _)| *id).collect();
+        for class in Log::new(agent.symbols.log(&agent.region)).filter_map(Result::ok) {
+            for m in class.methods.into_iter().filter(|m| wanted.contains(&m.id)) {
+                let (class, method, descriptor) = (class.class.clone(), m.name, m.descriptor);
+                found.insert(m.id, Row { per_second: 0.0, class, method, descriptor });
+            }
+        }
+    }
+    let row = |(id, per_second): &(MethodId, f64)| Some(Row { per_second: *per_second, ..found.remove(id)? });
+    methods.iter().filter_map(row).collect()
+}
+
+/// The governor's work, in the hands of the control thread.
+pub(crate) struct Rounds {
+    looks: Looks,
+    chooser: Chooser,
+    trace_point: f64,
+    looked: Nanos,
+    decided: Nanos,
+    busy: Nanos,
+    kept_fails: bool,
+    /// Classes that could not be changed, by the hashes of their names, and since when.
+    held: FxHashMap<u64, Nanos>,
+}
+
+impl Rounds {
+    /// Begins to govern; `None` without a budget.
+    pub(crate) fn begin(agent: &Agent) -> Option<Rounds> {
+        let share = f64::from(agent.options.budget?) / 10_000.0;
+        let now = clock::now();
+        Some(Rounds {
+            looks: Looks::begin(&agent.region, now),
+            chooser: Chooser::new(share),
+            trace_point: cost::trace_point(),
+            looked: now,
+            decided: now,
+            busy: clock::process_cpu(),
+            kept_fails: false,
+            held: FxHashMap::default(),
+        })
+    }
+
+    /// Looks at what was recorded, and acts when it costs too much, or so little that there is room.
+    pub(crate) fn round(&mut self, agent: &Agent, env: *mut JNIEnv) {
+        let now = clock::now();
+        if now.since(self.looked) >= LOOK {
+            self.looked = now;
+            self.looks.look(&agent.region);
+        }
+        let span = now.since(self.decided);
+        if span < DECIDE {
+            return;
+        }
+        let busy = clock::process_cpu();
+        let mut sample = self.looks.take(&agent.region, now);
+        let called = sample.methods.iter().filter(|r| r.per_second >= OFTEN).map(|r| r.id).collect();
+        self.held.retain(|_, since| now.since(*since) < HELD);
+        // What is dropped may still be recorded, where its old form runs.
+        sample.methods.retain(|rate| {
+            let class = agent.governor.class_of(rate.id);
+            class.is_some_and(|class| !self.held.contains_key(&class)) && !agent.governor.drops(rate.id)
+        });
+        let cpu = busy.since(self.busy).0 as f64 / span.0 as f64;
+        (self.decided, self.busy) = (now, busy);
+        let recalled =
+            std::mem::take(&mut agent.governor.recalled.lock().unwrap_or_else(|e| e.into_inner()).new);
+        recalled.iter().for_each(|&(id, rate)| self.chooser.remember(id, rate, now));
+        let decision = self.chooser.decide(&sample, self.trace_point, cpu, now);
+        self.tell(agent, !recalled.is_empty());
+        if let Some(decision) = decision {
+            self.apply(agent, env, decision, &called, now);
+            self.tell(agent, true);
+            self.keep(agent);
+        }
+    }
+
+    /// Has the classes of these methods rewritten anew, but those that must be left as they are for now.
+    fn apply(
+        &mut self,
+        agent: &Agent,
+        env: *mut JNIEnv,
+        mut decision: Decision,
+        called: &FxHashSet<MethodId>,
+        now: Nanos,
+    ) {
+        let held = held::classes(agent, env, |id| called.contains(&id));
+        self.held.extend(held.iter().map(|class| (*class, now)));
+        let can_change =
+            |id: &MethodId| agent.governor.class_of(*id).is_some_and(|class| !held.contains(&class));
+        decision.drop.iter().filter(|id| !can_change(id)).for_each(|id| self.chooser.not_dropped(*id));
+        decision
+            .restore
+            .iter()
+            .filter(|id| !can_change(id))
+            .for_each(|id| self.chooser.not_restored(*id, now));
+        decision.drop.retain(can_change);
+        decision.restore.retain(can_change);
+        {
+            let mut dropped = agent.governor.dropped.write().unwrap_or_else(|e| e.into_inner());
+            dropped.extend(&decision.drop);
+            decision.restore.iter().for_each(|id| {
+                dropped.remove(id);
+            });
+        }
+        let changed = decision.drop.iter().chain(&decision.restore);
+        let classes = changed.filter_map(|&id| agent.governor.class_of(id)).collect();
+        retransform::named(agent, env, &classes);
+    }
+
+    /// Tells the others what it costs and, when that has changed, what is dropped.
+    fn tell(&self, agent: &Agent, methods_too: bool) {
+        let mut told = agent.governor.told.lock().unwrap_or_else(|e| e.into_inner());
+        told.cost = self.chooser.cost();
+        if methods_too {
+            told.methods = self.chooser.dropped().collect();
+            told.methods.sort_by(|a, b| b.1.total_cmp(&a.1));
+        }
+    }
+
+    /// Keeps it for the next start. Where that cannot be, it is said once.
+    fn keep(&mut self, agent: &Agent) {
+        if let (Err(e), Some(place), false) =
+            (agent.governor.keep(agent), &agent.governor.place, self.kept_fails)
+        {
+            self.kept_fails = true;
+            log::line(&format!(
+                "what it learned cannot be kept in {}: {e}; the next start learns anew (name another place with profile=FILE)",
+                place.display()
+            ));
+        }
+    }
+}

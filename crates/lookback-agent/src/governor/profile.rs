@@ -1,0 +1,203 @@
+//! What the governor learned of a program, kept for its next start.
+//!
+//! The constraint that shaped it: the file may be of another version of the program, damaged, or written by two processes
+//! at once, and none of this may matter. So it is text, a method a line, by name; what is not understood or not found in the
+//! program is passed over; and it appears whole, by a rename. Its loss costs a few seconds of learning.
+
+use crate::symbols::{hash_class, hash_method};
+use lookback_options::ProfilePlace;
+use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::hash::BuildHasher;
+use std::io::{self, Read, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The first line.
+const HEAD: &str =
+    "lookback profile 1: methods that cost too much to trace (records a second, class, method, descriptor)";
+/// No more of a file is read, and no more is written.
+const MOST_BYTES: u64 = 4 << 20;
+const MOST_ROWS: usize = 10_000;
+
+/// A method that was dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    /// Records a second before it was.
+    pub(crate) per_second: f64,
+    pub(crate) class: String,
+    pub(crate) method: String,
+    pub(crate) descriptor: String,
+}
+
+impl Row {
+    fn key(&self) -> Key {
+        (hash_class(&self.class), hash_method(&self.method, &self.descriptor))
+    }
+}
+
+/// The hashes of a class and of a method of it.
+type Key = (u64, u64);
+
+/// What earlier runs have learned.
+#[derive(Debug, Default)]
+pub(crate) struct Profile {
+    rows: FxHashMap<Key, Row>,
+}
+
+impl Profile {
+    /// What the file says; nothing when it is not there or cannot be read.
+    pub(crate) fn read(path: &Path) -> Profile {
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines = text.lines();
+        if read.is_err() || lines.next() != Some(HEAD) {
+            return Profile::default();
+        }
+        let rows = lines.filter_map(parse).map(|row| (row.key(), row));
+        Profile { rows: rows.collect() }
+    }
+
+    /// How fast a method was recorded before it was dropped; `None` when it was not.
+    pub(crate) fn rate(&self, class: u64, method: u64) -> Option<f64> {
+        self.rows.get(&(class, method)).map(|row| row.per_second)
+    }
+
+    /// What the next start should know: what is dropped now, and what this run has not come to.
+    pub(crate) fn with(&self, dropped: Vec<Row>, has_come_to: impl Fn(&Key) -> bool) -> Vec<Row> {
+        let mut rows = dropped;
+        let mut older: Vec<Row> =
+            self.rows.iter().filter(|(key, _)| !has_come_to(key)).map(|(_, row)| row.clone()).collect();
+        older.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
+        rows.extend(older);
+        rows.truncate(MOST_ROWS);
+        rows
+    }
+}
+
+fn parse(line: &str) -> Option<Row> {
+    let mut fields = line.split('\t');
+    let per_second = fields.next()?.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0)?;
+    let mut text = || fields.next().filter(|text| !text.is_empty()).map(str::to_owned);
+    let row = Row { per_second, class: text()?, method: text()?, descriptor: text()? };
+    fields.next().is_none().then_some(row)
+}
+
+/// Writes the file, whole or not at all.
+pub(crate) fn write(path: &Path, rows: &[Row]) -> io::Result<()> {
+    let mut text = format!("{HEAD}\n");
+    for row in rows {
+        let _ = writeln!(text, "{:.0}\t{}\t{}\t{}", row.per_second, row.class, row.method, row.descriptor);
+    }
+    if let Some(dir) = path.parent() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    }
+    let temporary = path.with_extension(format!("{}.part", std::process::id()));
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// The file of a program (main class or jar); `None` when there is to be none, or no place for it.
+pub(crate) fn place(place: &ProfilePlace, program: &str) -> Option<PathBuf> {
+    let cache = match place {
+        ProfilePlace::Off => return None,
+        ProfilePlace::File(path) => return Some(path.clone()),
+        ProfilePlace::Cache => cache_dir()?,
+    };
+    let short: String = program
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '_' })
+        .take(80)
+        .collect();
+    // Two jars of one name in two places are two programs.
+    let hash = rustc_hash::FxBuildHasher.hash_one(program) as u32;
+    Some(cache.join("lookback").join(format!("{short}-{hash:08x}.profile")))
+}
+
+fn cache_dir() -> Option<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(per_second: f64, method: &str) -> Row {
+        Row { per_second, class: "com.acme.Api".into(), method: method.into(), descriptor: "(I)V".into() }
+    }
+
+    fn rate(profile: &Profile, method: &str) -> Option<f64> {
+        profile.rate(hash_class("com.acme.Api"), hash_method(method, "(I)V"))
+    }
+
+    #[test]
+    fn what_is_written_is_known_to_the_next_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new").join("app.profile");
+        assert_eq!(rate(&Profile::read(&path), "find"), None);
+        write(&path, &[row(5e6, "find"), row(1e3, "put")]).unwrap();
+        write(&path, &[row(7e6, "find")]).unwrap();
+        let profile = Profile::read(&path);
+        assert_eq!((rate(&profile, "find"), rate(&profile, "put")), (Some(7e6), None));
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing else is left there");
+    }
+
+    #[test]
+    fn what_this_run_has_not_come_to_is_kept() {
+        let known = [row(1.0, "a"), row(2.0, "b")].map(|row| (row.key(), row));
+        let profile = Profile { rows: known.into_iter().collect() };
+        let a = row(1.0, "a").key();
+        assert_eq!(profile.with(vec![row(9.0, "c")], |key| *key == a), [row(9.0, "c"), row(2.0, "b")]);
+    }
+
+    #[test]
+    fn a_damaged_file_gives_what_can_be_read_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("app.profile");
+        write(&path, &[row(5e6, "find"), row(6e6, "put")]).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for cut in 0..whole.len() {
+            fs::write(&path, &whole[..cut]).unwrap();
+            let found = rate(&Profile::read(&path), "find");
+            assert!(found.is_none() || found == Some(5e6), "{cut}");
+        }
+        let text = format!(
+            "{HEAD}\nNaN\tcom.acme.Api\tfind\t(I)V\n-1\tx\ty\tz\n\u{fffd}\n3\tcom.acme.Api\tfind\n9\tcom.acme.Api\tput\t(I)V\n"
+        );
+        fs::write(&path, text).unwrap();
+        let profile = Profile::read(&path);
+        assert_eq!((rate(&profile, "find"), rate(&profile, "put")), (None, Some(9.0)));
+        fs::write(&path, "lookback profile 99\n9\tcom.acme.Api\tput\t(I)V\n").unwrap();
+        assert_eq!(rate(&Profile::read(&path), "put"), None, "of a version to come");
+    }
+
+    #[test]
+    fn each_program_has_a_file_of_its_own() {
+        let file = |program: &str| {
+            let path = place(&ProfilePlace::Cache, program).expect("a home");
+            path.file_name().unwrap().to_str().unwrap().to_owned()
+        };
+        assert!(file("/opt/a/app.jar").starts_with("app.jar-"));
+        assert_ne!(file("/opt/a/app.jar"), file("/opt/b/app.jar"));
+        assert!(file("com.acme.Main").starts_with("com.acme.Main-"));
+        assert!(!file("../../../etc/pass wd").contains(['/', ' ']));
+        assert_eq!(place(&ProfilePlace::Off, "x"), None);
+        assert_eq!(place(&ProfilePlace::File("/x/y".into()), "x"), Some("/x/y".into()));
+    }
+}

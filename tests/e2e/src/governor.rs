@@ -1,0 +1,95 @@
+//! What costs more than the budget is dropped while the program runs, is told, and changes nothing else.
+
+use crate::support::{Java, Jdk, Place, Running, jdks};
+use serde_json::Value;
+
+/// Starts the program; what is learned of it is kept in the place.
+fn started(jdk: &Jdk, place: &Place, options: &str) -> Running {
+    let options = format!("profile={},{options}", place.file("hot.profile").display());
+    let mut running = Java::new(jdk, place, &["Hot"]).agent(&options).start();
+    running.until("ready");
+    running
+}
+
+/// How the governor stands.
+fn governing(place: &Place, running: &Running) -> Value {
+    let ran = place.lookback(&["status", &running.pid.to_string(), "--json"]).ok();
+    let status: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.out));
+    status["governing"].clone()
+}
+
+fn dropped(governing: &Value) -> Vec<&str> {
+    let methods = governing["dropped"].as_array().into_iter().flatten();
+    methods.filter_map(|m| m["method"].as_str()).collect()
+}
+
+/// Has the program run hot until the method is dropped, for a minute at most.
+fn until_dropped(place: &Place, running: &mut Running, command: &str, method: &str) -> Value {
+    for _ in 0..120 {
+        running.ask(&format!("{command} 500"), &format!("did {command} 500"));
+        let found = governing(place, running);
+        if dropped(&found).contains(&method) {
+            return found;
+        }
+    }
+    panic!("{method} is not dropped: {:#}", governing(place, running));
+}
+
+#[test]
+fn hot_methods_are_dropped_as_they_come_and_an_incident_says_which() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = started(jdk, &place, "budget=3%");
+        let found = until_dropped(&place, &mut running, "one", "Hot$One.step");
+        assert_eq!(found["budget_percent"].as_f64(), Some(3.0), "{found:#}");
+        assert!(!dropped(&found).contains(&"Hot$Two.step"), "not hot yet: {found:#}");
+        until_dropped(&place, &mut running, "two", "Hot$Two.step");
+        let told = place.lookback(&["status", &running.pid.to_string()]).ok();
+        assert!(told.out.contains("methods are not traced, which would cost more"), "{}", told.out);
+        let file = place.file("hot.lkb").display().to_string();
+        place.lookback(&["dump", &running.pid.to_string(), "-o", &file]).ok();
+        let report = place.lookback(&["report", &file, "--text-only"]).ok();
+        assert!(report.out.contains("Not traced, to keep within the budget"), "{}", report.out);
+        let ran = running.end().ok();
+        assert!(!ran.out.contains("wrongly"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn what_was_learned_is_known_to_the_next_start() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = started(jdk, &place, "budget=3%");
+        until_dropped(&place, &mut running, "one", "Hot$One.step");
+        running.end().ok();
+        let again = started(jdk, &place, "budget=3%").end().ok();
+        assert!(again.err.lines().all(|line| line.contains("recording in")), "{}", again.err);
+        let mut running = started(jdk, &place, "budget=3%");
+        running.ask("one 300", "did one 300");
+        let found = governing(&place, &running);
+        assert!(dropped(&found).contains(&"Hot$One.step"), "{found:#}");
+        let file = place.file("hot.lkb").display().to_string();
+        place.lookback(&["dump", &running.pid.to_string(), "-o", &file]).ok();
+        running.end().ok();
+        let report = place.lookback(&["report", &file, "--text-only"]).ok();
+        assert!(report.out.contains("Not traced, to keep within the budget"), "{}", report.out);
+    }
+}
+
+#[test]
+fn a_watched_method_is_never_dropped_however_hot() {
+    let place = Place::new();
+    let mut running = started(&jdks()[0], &place, "budget=3%,slow=Hot$Watched.step:10s");
+    let found = until_dropped(&place, &mut running, "watched", "Hot.same");
+    assert!(!dropped(&found).contains(&"Hot$Watched.step"), "{found:#}");
+    running.end().ok();
+}
+
+#[test]
+fn without_a_budget_nothing_is_dropped() {
+    let place = Place::new();
+    let mut running = started(&jdks()[0], &place, "budget=off");
+    running.ask("one 1500", "did one 1500");
+    assert_eq!(governing(&place, &running), Value::Null);
+    running.end().ok();
+}

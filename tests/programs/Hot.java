@@ -1,0 +1,61 @@
+// Calls a small method as fast as it can, for as long as its standard input says.
+//
+// The constraint: what is hot is known by name, changes on command, and its result depends on nothing else.
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+
+/** Commands: "one MILLIS" and "two MILLIS", two methods to be hot; "watched MILLIS", one that tests watch. */
+final class Hot {
+    private Hot() {}
+
+    public static void main(String[] args) throws IOException {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        System.out.println("ready");
+        for (String line; (line = in.readLine()) != null; ) {
+            String[] words = line.split(" ");
+            long until = System.nanoTime() + Long.parseLong(words[1]) * 1_000_000;
+            boolean right = true;
+            while (System.nanoTime() < until) {
+                right &= turn(words[0]) == 499_500;
+            }
+            System.out.println("did " + line + (right ? "" : " wrongly"));
+        }
+    }
+
+    /** A thousand calls. */
+    private static long turn(String which) {
+        long sum = 0;
+        for (int i = 0; i < 1_000; i++) {
+            switch (which) {
+                case "one" -> sum += One.step(i);
+                case "two" -> sum += Two.step(i);
+                default -> sum += Watched.step(i);
+            }
+        }
+        return sum;
+    }
+
+    private static int same(int i) {
+        return Math.abs(i);
+    }
+
+    static final class One {
+        static int step(int i) {
+            return same(i);
+        }
+    }
+
+    static final class Two {
+        static int step(int i) {
+            return same(i);
+        }
+    }
+
+    static final class Watched {
+        static int step(int i) {
+            return same(i);
+        }
+    }
+}
