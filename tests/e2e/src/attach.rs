@@ -259,3 +259,22 @@ fn a_copy_of_the_agent_does_no_harm_to_the_one_that_runs() {
         running.end().ok();
     }
 }
+
+/// HotSpot would interpret the rest of the loop: it never compiles the old form of a method that was rewritten.
+#[test]
+fn a_class_in_which_a_loop_runs_is_left_as_it_is() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = Java::new(jdk, &place, &["Loop"]).start();
+        running.until("ready");
+        let pid = running.pid.to_string();
+        let region = place.region().display().to_string();
+        place.lookback(&["attach", &pid, "--region", &region]).ok();
+        running.error_line("[lookback] pid");
+        let told = status(&place, &running);
+        let left = &told["classes"]["classes left as they are while a loop in them runs"];
+        assert_eq!(left.as_u64(), Some(1), "JDK {}: {told:#}", jdk.version);
+        let ran = running.end().ok();
+        assert!(ran.out.ends_with("done\n"), "{}", ran.out);
+    }
+}
