@@ -115,10 +115,9 @@ impl Governor {
     pub(crate) fn status(&self, agent: &Agent) -> Option<Governing> {
         let budget = agent.options.budget?;
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        let dropped = rows(agent, &told.methods).into_iter().map(|row| Dropped {
-            method: format!("{}.{}", row.class, row.method),
-            records_per_second: row.per_second,
-        });
+        let dropped = rows(agent, &told.methods)
+            .into_iter()
+            .map(|row| Dropped { method: row.name(), records_per_second: row.per_second });
         Some(Governing {
             budget_percent: f64::from(budget) / 100.0,
             cost_percent: told.cost * 100.0,
@@ -129,7 +128,7 @@ impl Governor {
     /// The methods that are dropped now, the costliest first.
     pub(crate) fn dropped(&self, agent: &Agent) -> Vec<String> {
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        rows(agent, &told.methods).into_iter().map(|row| format!("{}.{}", row.class, row.method)).collect()
+        rows(agent, &told.methods).iter().map(Row::name).collect()
     }
 
     /// Keeps for the next start what this run has learned.

@@ -35,6 +35,11 @@ impl Row {
     fn key(&self) -> Key {
         (hash_class(&self.class), hash_method(&self.method, &self.descriptor))
     }
+
+    /// As people write it: `com.acme.Api.find`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}.{}", self.class, self.method)
+    }
 }
 
 /// The hashes of a class and of a method of it.

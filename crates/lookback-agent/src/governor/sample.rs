@@ -4,8 +4,8 @@
 //! counts of all looks together stand for all records in proportion. It must not disturb who records.
 
 use crate::region::Region;
-use lookback_format::event::{CHUNK_HEADER, kind};
-use lookback_format::slot::{CONTROL, EXIT, PAYLOAD_BITS};
+use lookback_format::event::{Event, kind};
+use lookback_format::slot::{Record, Records};
 use lookback_format::{MethodId, Nanos};
 use lookback_ring::Position;
 
@@ -72,7 +72,9 @@ impl Looks {
         let counts = &mut self.counts;
         region.ring.snapshot(Position(from), &mut |block| {
             for entry in block.entries().filter(|e| e.kind == kind::CHUNK) {
-                counts.chunk(entry.payload.get(CHUNK_HEADER..).unwrap_or_default());
+                if let Ok(Event::Chunk(chunk)) = Event::decode(entry.kind, entry.payload) {
+                    counts.chunk(&chunk.slots);
+                }
             }
         });
     }
@@ -90,38 +92,44 @@ impl Looks {
 
 impl Counts {
     /// Counts the slots of a chunk.
-    fn chunk(&mut self, slots: &[u8]) {
-        let mut words = slots.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let mut before = 0;
-        while let Some(word) = words.next() {
-            self.slots += 1;
-            if word & CONTROL != 0 {
-                let body = (word >> PAYLOAD_BITS & 0xf) as usize;
-                self.slots += words.by_ref().take(body).count() as u64;
-                continue;
-            }
-            let id = (word & MethodId::MAX) as usize;
-            if id >= self.seen.len() {
-                // An id is at most so many as there are methods, but a block that was read while it was overwritten could
-                // hold anything.
-                if id > MOST_METHODS {
-                    continue;
+    fn chunk(&mut self, slots: &[u32]) {
+        self.slots += slots.len() as u64;
+        let mut before = None;
+        for record in Records::new(slots) {
+            match record {
+                Record::Entry(id) => {
+                    if let Some(seen) = self.of(id) {
+                        seen.entries += 1;
+                    }
+                    before = Some(id);
                 }
-                self.seen.resize(id + 1, Seen::default());
-            }
-            let seen = &mut self.seen[id];
-            if seen.entries + seen.exits == 0 {
-                self.touched.push(id as u32);
-            }
-            match word & EXIT {
-                0 => seen.entries += 1,
-                _ => {
-                    seen.exits += 1;
-                    seen.leaves += u32::from(before == word & !EXIT);
+                Record::Exit(id) => {
+                    if let Some(seen) = self.of(id) {
+                        seen.exits += 1;
+                        seen.leaves += u32::from(before == Some(id));
+                    }
+                    before = None;
                 }
+                _ => {}
             }
-            before = word;
         }
+    }
+
+    /// The counts of a method. An id is at most so many as there are methods, but a block that was read while it was
+    /// overwritten could hold anything.
+    fn of(&mut self, id: MethodId) -> Option<&mut Seen> {
+        let at = id.0 as usize;
+        if at > MOST_METHODS {
+            return None;
+        }
+        if at >= self.seen.len() {
+            self.seen.resize(at + 1, Seen::default());
+        }
+        let seen = &mut self.seen[at];
+        if seen.entries + seen.exits == 0 {
+            self.touched.push(id.0);
+        }
+        Some(seen)
     }
 
     /// The rates, when `per_second` words were written a second; counts begin anew.
@@ -149,10 +157,6 @@ mod tests {
     use super::*;
     use lookback_format::slot::{entry, exit, time};
 
-    fn bytes(words: &[u32]) -> Vec<u8> {
-        words.iter().flat_map(|w| w.to_le_bytes()).collect()
-    }
-
     #[test]
     fn methods_are_counted_in_proportion_and_leaves_are_told_apart() {
         let (outer, inner) = (MethodId(1), MethodId(7));
@@ -161,7 +165,7 @@ mod tests {
         words.extend(time(Nanos(7)));
         words.extend([entry(inner), exit(inner), entry(inner), exit(inner), exit(outer)]);
         let mut counts = Counts::default();
-        counts.chunk(&bytes(&words));
+        counts.chunk(&words);
         let mut sample = counts.take(900.0);
         sample.methods.sort_by_key(|r| r.id);
         assert_eq!(
@@ -177,9 +181,8 @@ mod tests {
     #[test]
     fn a_torn_chunk_is_no_harm() {
         let mut counts = Counts::default();
-        let cut = bytes(&[entry(MethodId(3)), time(Nanos(9))[0], 9]);
-        counts.chunk(&cut[..cut.len() - 2]);
-        counts.chunk(&bytes(&[entry(MethodId(MethodId::MAX))]));
+        counts.chunk(&[entry(MethodId(3)), time(Nanos(9))[0], 9]);
+        counts.chunk(&[entry(MethodId(MethodId::MAX))]);
         assert_eq!(counts.take(1.0).methods.len(), 1);
     }
 }

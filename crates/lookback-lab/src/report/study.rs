@@ -117,11 +117,16 @@ pub struct Overheads {
 impl Overheads {
     /// The heaps of its points as multiples, each once, from the smallest on.
     pub(super) fn multiples(&self) -> Vec<f64> {
-        let mut multiples: Vec<f64> = self.points.iter().filter_map(|point| point.multiple).collect();
-        multiples.sort_by(f64::total_cmp);
-        multiples.dedup();
-        multiples
+        heaps(self.points.iter().map(|point| point.multiple))
     }
+}
+
+/// Heaps as multiples, each once, from the smallest on; those in bytes are left out.
+pub(super) fn heaps(multiples: impl Iterator<Item = Option<f64>>) -> Vec<f64> {
+    let mut multiples: Vec<f64> = multiples.flatten().collect();
+    multiples.sort_by(f64::total_cmp);
+    multiples.dedup();
+    multiples
 }
 
 /// One lower bound overhead.

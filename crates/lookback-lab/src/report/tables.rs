@@ -5,7 +5,7 @@
 
 use super::plot::{capital, heap, title_of};
 use super::quantity::Quantity;
-use super::study::{Estimate, Matrix, Means, Measured, Overheads, Study, Tally, TracerCost, Verdict};
+use super::study::{Estimate, Matrix, Means, Measured, Overheads, Study, Tally, TracerCost, Verdict, heaps};
 use super::table::{Cell, Column, Content, Row, RowKind, Table};
 use crate::metric::Unit;
 use crate::overhead::Roles;
@@ -187,9 +187,7 @@ fn by_heap(
     points: &[(&str, &str, Option<f64>, &Measured)],
     quantity: Quantity,
 ) -> Option<(Vec<Column>, Vec<Row>)> {
-    let mut multiples: Vec<f64> = points.iter().filter_map(|(.., multiple, _)| *multiple).collect();
-    multiples.sort_by(f64::total_cmp);
-    multiples.dedup();
+    let multiples = heaps(points.iter().map(|(.., multiple, _)| *multiple));
     if multiples.len() < 2 {
         return None;
     }
