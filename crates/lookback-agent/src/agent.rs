@@ -3,10 +3,11 @@
 //! The constraint that shaped it: compiled code and VM events use it at any time from any thread, so it is
 //! built before the first of them can come and is never taken down.
 
+use crate::brake::Brake;
 use crate::detector::Detector;
-use crate::governor::Governor;
+use crate::governor::{self, Governor};
 use crate::incidents;
-use crate::java::{Java, delete, jni};
+use crate::java::{Cursor, Java, delete, jni};
 use crate::monitors::Monitors;
 use crate::region::Region;
 use crate::rewriting::Counts;
@@ -39,6 +40,7 @@ pub(crate) struct Agent {
     pub(crate) symbols: Symbols,
     pub(crate) monitors: Monitors,
     pub(crate) detector: Detector,
+    pub(crate) brake: Brake,
     pub(crate) governor: Governor,
     pub(crate) counts: Counts,
     /// Classes loaded before the agent that it has not looked at yet.
@@ -108,12 +110,15 @@ impl Agent {
     pub(crate) fn install(parts: Parts) -> Option<&'static Agent> {
         let Parts { options, jvmti, vm, region, program, jvm, directory, socket } = parts;
         let annotated = options.slow.iter().any(|r| r.pattern.is_annotation());
+        let share = options.budget.map(|hundredths| f64::from(hundredths) / 10_000.0);
+        let trace_point = governor::trace_point();
         let agent = Agent {
             slabs: Slabs::new(region.slabs),
+            brake: Brake::new(region.slabs, share, trace_point),
             symbols: Symbols::new(),
             monitors: Monitors::default(),
             detector: Detector::new(&options.slow),
-            governor: Governor::new(&options, &program),
+            governor: Governor::new(&options, &program, trace_point),
             counts: Counts::default(),
             classes_to_come: AtomicU64::new(0),
             held: Mutex::default(),
@@ -158,7 +163,7 @@ impl Agent {
     }
 
     /// See [`Java::with_cursor`].
-    pub(crate) fn java_with_cursor(&self, env: *mut JNIEnv, f: impl FnOnce(usize) -> usize) {
+    pub(crate) fn java_with_cursor(&self, env: *mut JNIEnv, f: impl FnOnce(Cursor) -> Cursor) {
         if let Some(java) = self.java() {
             java.with_cursor(env, f);
         }

@@ -15,7 +15,7 @@ use crate::retransform;
 use crate::server::{Asked, Message};
 use crate::threads;
 use crate::ticker;
-use jni_sys::{JNIEnv, JavaVMAttachArgs};
+use jni_sys::JNIEnv;
 use lookback_format::Nanos;
 use lookback_format::control::{Answer, Request};
 use lookback_format::incident::Trigger;
@@ -47,7 +47,7 @@ struct Control<'a> {
 
 /// Runs until the VM ends. `messages` come from the server and from the VM's end.
 pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
-    let Some(env) = attach(agent) else {
+    let Some(env) = threads::attach(agent, c"Lookback") else {
         log::line("cannot attach its control thread to the VM; no incidents will be written");
         return;
     };
@@ -63,21 +63,6 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
     // The VM waits a while for attached threads before it ends.
     // SAFETY: attached above; no Java frames are below us.
     unsafe { (**agent.vm).DetachCurrentThread.map(|f| f(agent.vm)) };
-}
-
-/// Attaches the current thread as a daemon of the system thread group.
-fn attach(agent: &Agent) -> Option<*mut JNIEnv> {
-    threads::mark_as_ours();
-    let group = agent.system_group();
-    let mut args =
-        JavaVMAttachArgs { version: jni_sys::JNI_VERSION_1_8, name: c"Lookback".as_ptr().cast_mut(), group };
-    let mut env = std::ptr::null_mut();
-    // SAFETY: the VM that loaded us; the name is copied.
-    let code = unsafe {
-        let attach = (**agent.vm).AttachCurrentThreadAsDaemon?;
-        attach(agent.vm, &raw mut env, (&raw mut args).cast())
-    };
-    (code == 0).then_some(env.cast())
 }
 
 impl Control<'_> {

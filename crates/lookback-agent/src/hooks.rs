@@ -5,9 +5,8 @@
 //! called through a Java method of `LookbackTracePoint`, which is inside.
 
 use crate::agent::Agent;
-use crate::clock;
 use crate::java::{clear, jni};
-use crate::slab::OwnSlab;
+use crate::trace_points;
 use jni_sys::{JNIEnv, JNINativeMethod, jclass, jlong, jobject};
 use lookback_format::symbol::{Role, Wait};
 use std::ffi::{CStr, c_char, c_void};
@@ -110,8 +109,7 @@ fn is_native(env: *mut JNIEnv, class: jclass, name: &CStr, descriptor: &CStr) ->
 fn mark(env: *mut JNIEnv, slot: u32) {
     let Some(agent) = Agent::get() else { return };
     agent.java_with_cursor(env, |cursor| {
-        let own = OwnSlab::of_cursor(&agent.region, cursor);
-        own.map_or(cursor, |own| own.put_exact(cursor, slot, clock::now()))
+        trace_points::slow(cursor, |_, own, at, now| own.put_exact(at, slot, now))
     });
 }
 

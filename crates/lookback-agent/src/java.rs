@@ -8,6 +8,30 @@ pub(crate) use lookback_jvmti::{clear, delete, jni};
 use std::ffi::CStr;
 use std::ptr::null_mut;
 
+/// A thread's cursor: the address of its next slot, 0 while the thread is not traced, negated while it is braked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor(pub(crate) jlong);
+
+impl Cursor {
+    /// Of a thread that is not traced.
+    pub(crate) const OFF: Cursor = Cursor(0);
+
+    /// The cursor of a thread whose next slot is at `address`.
+    pub(crate) fn new(address: usize, is_braked: bool) -> Cursor {
+        let address = address as jlong;
+        Cursor(if is_braked { -address } else { address })
+    }
+
+    pub(crate) fn is_braked(self) -> bool {
+        self.0 < 0
+    }
+
+    /// Of the next slot.
+    pub(crate) fn address(self) -> usize {
+        self.0.unsigned_abs() as usize
+    }
+}
+
 /// Ids of the fields and methods that the agent uses.
 #[derive(Debug)]
 pub(crate) struct Java {
@@ -61,13 +85,13 @@ impl Java {
         }
     }
 
-    /// The cursor kept in `home`; 0 when the thread is not traced.
-    pub(crate) fn cursor(&self, env: *mut JNIEnv, home: jobject) -> usize {
-        jni!(env, GetLongField, home, self.cursor) as usize
+    /// The cursor kept in `home`.
+    pub(crate) fn cursor(&self, env: *mut JNIEnv, home: jobject) -> Cursor {
+        Cursor(jni!(env, GetLongField, home, self.cursor))
     }
 
-    pub(crate) fn set_cursor(&self, env: *mut JNIEnv, home: jobject, cursor: usize) {
-        jni!(env, SetLongField, home, self.cursor, cursor as jlong);
+    pub(crate) fn set_cursor(&self, env: *mut JNIEnv, home: jobject, cursor: Cursor) {
+        jni!(env, SetLongField, home, self.cursor, cursor.0);
     }
 
     /// Java's id of a thread.
@@ -83,7 +107,7 @@ impl Java {
 
     /// Runs `f` with the current thread's cursor and keeps the one that it gives; nothing happens when the
     /// thread is not traced. For events on the program's threads; a pending exception is kept.
-    pub(crate) fn with_cursor(&self, env: *mut JNIEnv, f: impl FnOnce(usize) -> usize) {
+    pub(crate) fn with_cursor(&self, env: *mut JNIEnv, f: impl FnOnce(Cursor) -> Cursor) {
         let pending = jni!(env, ExceptionOccurred);
         if !pending.is_null() {
             jni!(env, ExceptionClear);
@@ -92,7 +116,7 @@ impl Java {
             let home = self.home(env, thread);
             if !home.is_null() {
                 let cursor = self.cursor(env, home);
-                if cursor != 0 {
+                if cursor != Cursor::OFF {
                     self.set_cursor(env, home, f(cursor));
                 }
                 delete(env, home);

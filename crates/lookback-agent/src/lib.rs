@@ -12,6 +12,7 @@
 //! ```
 
 mod agent;
+mod brake;
 mod clock;
 mod control;
 mod detector;

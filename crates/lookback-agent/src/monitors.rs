@@ -5,10 +5,9 @@
 //! class of the object: its name is all that is recorded of it.
 
 use crate::agent::Agent;
-use crate::clock;
 use crate::java::{delete, jni};
 use crate::region::Loss;
-use crate::slab::OwnSlab;
+use crate::trace_points;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::slot::EXIT;
 use lookback_format::symbol::{Role, Wait};
@@ -42,12 +41,12 @@ impl Monitors {
 /// Records one end of a wait on `object`, on its thread.
 pub(crate) fn mark(agent: &Agent, env: *mut JNIEnv, object: jobject, wait: Wait, exit: bool) {
     agent.java_with_cursor(env, |cursor| {
-        let now = clock::now();
-        let Some(own) = OwnSlab::of_cursor(&agent.region, cursor) else { return cursor };
-        let class = jni!(env, GetObjectClass, object);
-        let name = agent.jvmti.class_name(class);
-        delete(env, class);
-        let id = name.ok().and_then(|name| agent.monitors.id(agent, wait, name));
-        id.map_or(cursor, |id| own.put_exact(cursor, if exit { id | EXIT } else { id }, now))
+        trace_points::slow(cursor, |_, own, at, now| {
+            let class = jni!(env, GetObjectClass, object);
+            let name = agent.jvmti.class_name(class);
+            delete(env, class);
+            let id = name.ok().and_then(|name| agent.monitors.id(agent, wait, name));
+            id.map_or(at, |id| own.put_exact(at, if exit { id | EXIT } else { id }, now))
+        })
     });
 }

@@ -241,6 +241,7 @@ pub(crate) enum Loss {
     Symbols = 3,
     MonitorNames = 4,
     WatchDepth = 5,
+    Braked = 6,
 }
 
 /// Removes a half-made file.

@@ -13,6 +13,7 @@
 //! state, key, ids, name        the thread that adopts or releases; the name also the control thread
 //! ```
 
+use crate::java::Cursor;
 use crate::region::{Loss, Region};
 use lookback_format::event::{self, Chunk};
 use lookback_format::region::{SlabCopy, put_text, read_slab, slab};
@@ -130,10 +131,15 @@ pub(crate) struct OwnSlab<'a> {
 
 impl<'a> OwnSlab<'a> {
     /// The slab that `cursor` points into, or just behind.
-    pub(crate) fn of_cursor(region: &'a Region, cursor: usize) -> Option<Self> {
-        let inside = if cursor & (slab::SLOTS_END - 1) == 0 { cursor - 1 } else { cursor };
-        let index = region.slab_of(inside)?;
-        Some(OwnSlab { region, at: region.slab_at(index), index })
+    pub(crate) fn of_cursor(region: &'a Region, cursor: Cursor) -> Option<Self> {
+        let address = cursor.address();
+        let inside = if address & (slab::SLOTS_END - 1) == 0 { address.checked_sub(1)? } else { address };
+        Some(Self::at(region, region.slab_of(inside)?))
+    }
+
+    /// Slab `index`.
+    pub(crate) fn at(region: &'a Region, index: u32) -> Self {
+        OwnSlab { region, at: region.slab_at(index), index }
     }
 
     fn u32(&self, offset: usize) -> &'a AtomicU32 {
@@ -185,6 +191,34 @@ impl<'a> OwnSlab<'a> {
     pub(crate) fn put_exact(&self, cursor: usize, slot: u32, now: Nanos) -> usize {
         let [time, low, high] = slot::time(now);
         self.put(cursor, &[time, low, high, slot], now)
+    }
+
+    /// Says that records are missing from now on; nothing is lost that was recorded.
+    pub(crate) fn put_gap(&self, cursor: usize, cause: GapCause, now: Nanos) -> usize {
+        // How many is not known yet.
+        self.put(cursor, &slot::gap(cause, 0), now)
+    }
+
+    /// The thread stops recording: empties the slab but for a word that says so.
+    pub(crate) fn stop(&self, cursor: usize, now: Nanos) {
+        let begin = self.empty(cursor, now);
+        self.put_gap(begin, GapCause::Off, now);
+    }
+
+    /// The cursor of a thread that has stopped, for it to go on.
+    pub(crate) fn stopped(&self) -> usize {
+        self.base() + slab::SLOTS + size_of_val(&slot::gap(GapCause::Off, 0))
+    }
+
+    /// Another thread wants the next slot to have its time.
+    pub(crate) fn want_time(&self) {
+        // Relaxed: seen one slot later at worst.
+        self.u32(slab::POLL).store(slab::POLL_TICK, Ordering::Relaxed);
+    }
+
+    /// How many words stand before `cursor`.
+    pub(crate) fn words_before(&self, cursor: usize) -> usize {
+        (cursor - self.base() - slab::SLOTS) / 4
     }
 
     /// Address of the slab.

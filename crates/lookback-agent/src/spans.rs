@@ -5,10 +5,11 @@
 //! one message into a bounded queue. What a span records goes the way of the timed trace points.
 
 use crate::agent::Agent;
-use crate::java::{clear, jni};
+use crate::java::{Cursor, clear, jni};
 use crate::log;
 use crate::region::Loss;
 use crate::server::Message;
+use crate::slab::OwnSlab;
 use crate::trace_points;
 use jni_sys::{JNI_FALSE, JNI_TRUE, JNIEnv, jboolean, jclass, jint, jlong, jstring};
 use lookback_format::slot::EXIT;
@@ -63,10 +64,11 @@ pub(crate) extern "system" fn Java_java_lang_LookbackSpans_moment(
     cursor: jlong,
     id: jint,
 ) -> jlong {
-    trace_points::slow(cursor, |_, own, cursor, now| {
-        let entered = own.put_exact(cursor, id as u32, now);
+    let moment = |_: &_, own: &OwnSlab<'_>, at, now| {
+        let entered = own.put_exact(at, id as u32, now);
         own.put_exact(entered, id as u32 | EXIT, now)
-    })
+    };
+    trace_points::slow(Cursor(cursor), moment).0
 }
 
 /// The key of a name, see `LookbackSpans`.

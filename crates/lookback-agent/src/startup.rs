@@ -5,6 +5,7 @@
 //! class is rewritten.
 
 use crate::agent::{Agent, Parts};
+use crate::brake;
 use crate::control;
 use crate::events;
 use crate::java::{clear, delete, jni};
@@ -211,7 +212,12 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
     define_trace_points(agent, env)?;
     ticker::publish(&agent.region, clock::now());
     let most = agent.options.ticker_share();
-    native_thread("lookback-tick", move || ticker::run(&agent.region, &agent.slabs, &agent.tracing, most))?;
+    native_thread("lookback-tick", move || {
+        ticker::run(&agent.region, &agent.slabs, &agent.brake, &agent.tracing, most)
+    })?;
+    if agent.options.budget.is_some() {
+        native_thread("lookback-brake", move || brake::run(agent))?;
+    }
     native_thread("lookback-warm", move || agent.region.warm_up())?;
     begin_threads(agent, env)?;
     spans::define(env);
@@ -248,6 +254,7 @@ fn define_trace_points(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
             "the VM refuses the trace point class; is another Lookback loaded in this process?".into()
         );
     }
+    agent.brake.find(env, class);
     let start = jni!(env, GetStaticMethodID, class, c"start".as_ptr(), c"()V".as_ptr());
     if start.is_null() {
         clear(env);
@@ -318,11 +325,14 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The program ends well: tidies up, and says what was done when asked to.
 pub(crate) fn end(agent: &'static Agent) {
-    // The VM waits 10 ms at a time for attached threads that are in native code, so ours leaves first.
+    // The VM waits 10 ms at a time for attached threads that are in native code, so ours leave first.
+    agent.brake.stop();
     if agent.control.get().is_some_and(|c| c.try_send(Message::End).is_ok()) {
         let begun = Instant::now();
-        // ORDERING: Acquire; pairs with the Release in `begin_control`.
-        while !agent.control_gone.load(Ordering::Acquire) && begun.elapsed() < LAST_WORDS {
+        // ORDERING: Acquire; pairs with the Release in `begin_control` and in `brake::run`.
+        let are_gone =
+            || agent.control_gone.load(Ordering::Acquire) && agent.brake.gone.load(Ordering::Acquire);
+        while !are_gone() && begun.elapsed() < LAST_WORDS {
             std::thread::sleep(Duration::from_micros(100));
         }
     }

@@ -6,14 +6,15 @@
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::java::{clear, delete};
+use crate::java::{Cursor, clear, delete, jni};
 use crate::region::Loss;
 use crate::slab::{Identity, OwnSlab};
-use jni_sys::{JNIEnv, jobject};
+use jni_sys::{JNIEnv, JavaVMAttachArgs, jobject};
 use lookback_format::event::{Event, ThreadEvent, kind};
 use lookback_format::region::{put_text, slab};
 use lookback_format::{Nanos, ThreadKey};
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 
 thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
@@ -21,6 +22,21 @@ thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
 /// Marks the current thread as the agent's own: it is never traced.
 pub(crate) fn mark_as_ours() {
     OURS.set(true);
+}
+
+/// Attaches the current thread as a daemon of the system thread group.
+pub(crate) fn attach(agent: &Agent, name: &CStr) -> Option<*mut JNIEnv> {
+    mark_as_ours();
+    let group = agent.system_group();
+    let mut args =
+        JavaVMAttachArgs { version: jni_sys::JNI_VERSION_1_8, name: name.as_ptr().cast_mut(), group };
+    let mut env = std::ptr::null_mut();
+    // SAFETY: the VM that loaded us; the name is copied.
+    let code = unsafe {
+        let attach = (**agent.vm).AttachCurrentThreadAsDaemon?;
+        attach(agent.vm, &raw mut env, (&raw mut args).cast())
+    };
+    (code == 0).then_some(env.cast())
 }
 
 /// The operating system's id of the current thread.
@@ -38,7 +54,7 @@ pub(crate) fn started(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     }
     if OURS.get() {
         // Never among the living, so that no sweep begins it.
-        java.set_cursor(env, home, 0);
+        java.set_cursor(env, home, Cursor::OFF);
         delete(env, home);
         return;
     }
@@ -76,17 +92,16 @@ pub(crate) fn found(agent: &Agent, env: *mut JNIEnv, thread: jobject, is_current
 /// Traces a platform thread from now on when tracing is on, else makes sure that it is not traced.
 fn adopt(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject, os_tid: u32) {
     let Some(java) = agent.java() else { return };
-    let mut cursor = 0;
+    let mut cursor = Cursor::OFF;
     if agent.is_tracing() && !OURS.get() {
         let name = thread_name(agent, env, thread);
         let java_tid = java.tid(env, thread);
         let now = clock::now();
         match agent.slabs.adopt(&agent.region, &Identity { name: &name, os_tid, java_tid }, now) {
             Some((index, first)) => {
-                cursor = first;
-                let own = OwnSlab::of_cursor(&agent.region, first);
-                debug_assert!(own.as_ref().is_some_and(|o| o.index == index));
-                let key = own.map_or(ThreadKey(0), |o| o.key());
+                cursor = Cursor::new(first, false);
+                agent.brake.begin(index, jni!(env, NewGlobalRef, home), now);
+                let key = agent.slabs.key(&agent.region, index);
                 announce(agent, kind::THREAD_START, key, os_tid, java_tid, now, name);
             }
             None => agent.region.lose(Loss::NoSlab, 1),
@@ -103,30 +118,31 @@ pub(crate) fn ended(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
         return;
     }
     let java_tid = java.tid(env, thread);
-    let cursor = {
-        // Under the lock: a sweep has adopted the thread before this, or never will.
-        let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
-        live.remove(&java_tid);
-        let cursor = java.cursor(env, home);
-        java.set_cursor(env, home, 0);
-        cursor
-    };
+    // Under the lock: a sweep has adopted the thread before this, or never will, and the brake has released it.
+    let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
+    live.remove(&java_tid);
+    let cursor = java.cursor(env, home);
+    java.set_cursor(env, home, Cursor::OFF);
     delete(env, home);
-    let now = clock::now();
-    let (key, index) = match OwnSlab::of_cursor(&agent.region, cursor) {
-        Some(own) => {
-            own.empty(cursor, now);
-            (own.key(), own.index)
-        }
-        // A thread that was stopped has no cursor, but may still have its slab, which is empty.
+    let (own, end) = match OwnSlab::of_cursor(&agent.region, cursor) {
+        Some(own) => (own, cursor.address()),
+        // A thread that was stopped has no cursor, but may still have its slab.
         None => match agent.slabs.of_thread(&agent.region, java_tid) {
-            Some(index) => (agent.slabs.key(&agent.region, index), index),
+            Some(index) => {
+                let own = OwnSlab::at(&agent.region, index);
+                (own, own.stopped())
+            }
             None => return,
         },
     };
+    let reference = agent.brake.end(own.index);
+    drop(live);
+    jni!(env, DeleteGlobalRef, reference);
+    let now = clock::now();
+    own.empty(end, now);
     let name = thread_name(agent, env, thread);
-    announce(agent, kind::THREAD_END, key, gettid(), java_tid, now, name);
-    agent.slabs.release(&agent.region, index);
+    announce(agent, kind::THREAD_END, own.key(), gettid(), java_tid, now, name);
+    agent.slabs.release(&agent.region, own.index);
 }
 
 fn thread_name(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> String {
@@ -177,8 +193,14 @@ pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv) {
             // Who has not begun, or has ended, is not begun here: nobody would end it.
             let live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
             let wanted = agent.is_tracing() && live.contains(&tid);
-            match OwnSlab::of_cursor(&agent.region, java.cursor(env, home)) {
-                Some(own) => rename(agent, env, thread, own.index),
+            let cursor = java.cursor(env, home);
+            match OwnSlab::of_cursor(&agent.region, cursor) {
+                Some(own) => {
+                    rename(agent, env, thread, own.index);
+                    if cursor.is_braked() {
+                        agent.brake.found(own.index);
+                    }
+                }
                 None if wanted => match agent.slabs.of_thread(&agent.region, tid) {
                     // The thread has stopped; its slab waits for it.
                     Some(i) => resume(agent, env, home, i),
@@ -209,11 +231,10 @@ fn rename(agent: &Agent, env: *mut JNIEnv, thread: jobject, i: u32) {
 
 fn resume(agent: &Agent, env: *mut JNIEnv, home: jobject, i: u32) {
     let Some(java) = agent.java() else { return };
-    let at = agent.region.slab_at(i);
+    let (own, at) = (OwnSlab::at(&agent.region, i), agent.region.slab_at(i));
     // Relaxed: the thread has no cursor, so nobody else touches these words; it sees them through the
     // cursor's store below, and JNI orders that store after them.
-    agent.region.u64(at + slab::FIRST).store(clock::now().0, Ordering::Relaxed);
-    agent.region.u32(at + slab::POLL).store(slab::POLL_TICK, Ordering::Relaxed);
+    own.want_time();
     agent.region.u32(at + slab::STATE).store(slab::STATE_ON, Ordering::Relaxed);
-    java.set_cursor(env, home, agent.region.address(at + slab::SLOTS));
+    java.set_cursor(env, home, Cursor::new(own.stopped(), false));
 }

@@ -5,6 +5,7 @@
 //! ticker set a poll word again. The poll is also how every request reaches a thread. Where it is dear to wake up
 //! (24 us on a virtual machine within another: 2.4 % of a core), ticks are passed over, and times are told to be less exact.
 
+use crate::brake::Brake;
 use crate::clock;
 use crate::region::Region;
 use crate::slab::Slabs;
@@ -23,7 +24,7 @@ pub(crate) fn publish(region: &Region, now: Nanos) -> u64 {
 }
 
 /// Runs until the process ends, while tracing is on; takes no more than the share `most` of a core.
-pub(crate) fn run(region: &Region, slabs: &Slabs, tracing: &Switch, most: Option<f64>) -> ! {
+pub(crate) fn run(region: &Region, slabs: &Slabs, brake: &Brake, tracing: &Switch, most: Option<f64>) -> ! {
     // The kernel may not add its usual 50 us to the sleep. SAFETY: no pointers are involved.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     let mut wanted = clock::now().0;
@@ -35,6 +36,7 @@ pub(crate) fn run(region: &Region, slabs: &Slabs, tracing: &Switch, most: Option
         let now = clock::now();
         let tick = publish(region, now);
         arm(region, slabs);
+        brake.tick();
         // From when this should have been done to when it was: so old can the tick be that a thread reads.
         let late = clock::now().0.saturating_sub(wanted);
         // Relaxed: only this thread writes it; a figure for reports.

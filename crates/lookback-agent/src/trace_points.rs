@@ -9,37 +9,50 @@ use crate::agent::Agent;
 use crate::clock;
 use crate::detector::Detector;
 use crate::hooks;
+use crate::java::Cursor;
+use crate::region::Loss;
 use crate::slab::OwnSlab;
 use jni_sys::{JNIEnv, jclass, jint, jlong};
 use lookback_format::Nanos;
-use lookback_format::slot;
+use lookback_format::slot::{self, GapCause};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-/// Runs one slow path: `f` gets the slab, the cursor and the time, and gives the new cursor.
+/// Runs one slow path: `f` gets the slab, the address of the next slot and the time, and gives the new address. Gives
+/// the new cursor.
 pub(crate) fn slow(
-    cursor: jlong,
+    cursor: Cursor,
     f: impl FnOnce(&'static Agent, &OwnSlab<'static>, usize, Nanos) -> usize,
-) -> jlong {
+) -> Cursor {
     let run = || {
         let agent = Agent::get()?;
-        let own = OwnSlab::of_cursor(&agent.region, cursor as usize)?;
+        let own = OwnSlab::of_cursor(&agent.region, cursor)?;
         let now = clock::now();
-        let mut cursor = f(agent, &own, cursor as usize, now);
+        let mut at = f(agent, &own, cursor.address(), now);
         if own.poll() != 0 {
             own.answer_poll();
         }
         if own.is_off() {
-            own.empty(cursor, now);
+            own.stop(at, now);
             Detector::forget(&agent.region, &own);
-            return Some(0);
+            return None;
         }
-        if own.is_filled(cursor) {
-            cursor = own.empty(cursor, now);
+        let mut is_braked = cursor.is_braked() && !agent.brake.goes_on(own.index, now);
+        if own.is_filled(at) {
+            let words = own.words_before(at);
+            at = own.empty(at, now);
+            if !is_braked {
+                agent.region.lose(Loss::Braked, agent.brake.missed(own.index));
+                is_braked = agent.brake.spend(own.index, words, now);
+            }
         }
-        Some(cursor)
+        if is_braked {
+            // What was recorded just now is followed by more that is not.
+            at = own.put_gap(at, GapCause::Brake, now);
+        }
+        Some(Cursor::new(at, is_braked))
     };
-    catch_unwind(AssertUnwindSafe(run)).ok().flatten().unwrap_or(0) as jlong
+    catch_unwind(AssertUnwindSafe(run)).ok().flatten().unwrap_or(Cursor::OFF)
 }
 
 /// An exit, its slot written just before `cursor`, whose poll word was set or whose slab is filled.
@@ -50,10 +63,11 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
     cursor: jlong,
     exit: jint,
 ) -> jlong {
-    slow(cursor, |_, own, cursor, now| match own.poll() {
-        0 => cursor,
-        _ => own.put_exact(cursor - 4, exit as u32, now),
-    })
+    let exact = |_: &_, own: &OwnSlab<'_>, at: usize, now| match own.poll() {
+        0 => at,
+        _ => own.put_exact(at - 4, exit as u32, now),
+    };
+    slow(Cursor(cursor), exact).0
 }
 
 /// An entry into, or exit from, a method whose times are exact.
@@ -64,7 +78,7 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_timed(
     cursor: jlong,
     slot: jint,
 ) -> jlong {
-    slow(cursor, |agent, own, cursor, now| timed(agent, own, cursor, slot as u32, now))
+    slow(Cursor(cursor), |agent, own, at, now| timed(agent, own, at, slot as u32, now)).0
 }
 
 /// Writes an exact slot. When a carrier stops running a virtual thread, its watched calls go with it.
@@ -86,14 +100,15 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_watched(
     rule: jint,
 ) -> jlong {
     let slot = slot as u32;
-    slow(cursor, |agent, own, cursor, now| {
+    let watched = |agent: &'static Agent, own: &OwnSlab<'_>, at, now| {
         if slot & slot::EXIT == 0 {
             agent.detector.enter(&agent.region, own, slot, rule as u32, now);
         } else {
             agent.detector.exit(&agent.region, own, now);
         }
-        own.put_exact(cursor, slot, now)
-    })
+        own.put_exact(at, slot, now)
+    };
+    slow(Cursor(cursor), watched).0
 }
 
 /// Called once, through Java, by the agent: shows that these natives are linked, and takes the chance to

@@ -130,6 +130,15 @@ impl Clock {
         }
     }
 
+    /// What follows, if that is a stamp.
+    pub(crate) fn stamp(&mut self, piece: Option<&Piece<'_>>) {
+        match piece {
+            Some(Piece::Time(at)) => self.time(*at),
+            Some(Piece::Tick(low)) => self.tick(*low),
+            _ => {}
+        }
+    }
+
     /// Earliest and latest time of a slot with this coarse stamp.
     fn interval(&self, low: u32) -> (u64, u64) {
         let begin = self.ticks.begin(low, self.lo);

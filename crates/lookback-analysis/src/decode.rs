@@ -6,7 +6,8 @@
 //!   (its exits were never recorded; a virtual thread that was unmounted is the usual case).
 //! - An exit of a call that is not open: the call began before the records did, see [`crate::survey`];
 //!   [`Flags::CUT_START`].
-//! - A gap: all open calls end where it begins, [`Flags::CUT_END`], and nothing is open after it.
+//! - A gap: all open calls end where it begins, [`Flags::CUT_END`], and nothing is open after it. Across one that the
+//!   brake made, calls may go on, see [`crate::bridge`].
 //! - The end: all open calls reach to the end of the recording (of the thread, if it ended),
 //!   [`Flags::CUT_END`].
 
@@ -18,7 +19,7 @@ use crate::recording::{Gap, GapKind};
 use crate::survey::{Known, Search, Survey, Unseen, survey};
 use crate::{Columns, Flags, SliceIndex};
 use lookback_format::event::Chunk;
-use lookback_format::slot::EXIT;
+use lookback_format::slot::{EXIT, GapCause};
 use lookback_format::{MethodId, Nanos};
 
 /// The decoded stream of one thread.
@@ -43,8 +44,8 @@ pub(crate) fn decode(
     end: Nanos,
     most: usize,
 ) -> Decoded {
-    let survey = survey(chunks, |i| breaks(chunks, i), methods, known);
-    let Survey { entries, unseen } = survey;
+    let survey = survey(chunks, |i| breaks(chunks, i), methods, ticks, known);
+    let Survey { entries, unseen, ends } = survey;
     let mut d = Decoder {
         out: Decoded {
             slices: Columns::with_capacity((entries + unseen.len()).min(most + 1)),
@@ -53,6 +54,7 @@ pub(crate) fn decode(
         methods,
         stack: Vec::new(),
         unseen: &unseen,
+        ends: &ends,
         number: 0,
         search: Search::new(),
         fold: Fold::new(most),
@@ -103,6 +105,8 @@ struct Decoder<'a> {
     methods: &'a Methods,
     stack: Vec<Frame>,
     unseen: &'a [Unseen],
+    /// Of the gaps of the brake that are to come: how many open calls end there.
+    ends: &'a [u32],
     number: u32,
     search: Search,
     fold: Fold,
@@ -135,14 +139,20 @@ impl Decoder<'_> {
                 Piece::Tick(low) => clock.tick(low),
                 Piece::Gap(cause, lost) => {
                     let from = clock.now().max(chunk.first);
-                    let next = pieces.peek().copied();
-                    match next {
-                        Some(Piece::Time(at)) => clock.time(at),
-                        Some(Piece::Tick(low)) => clock.tick(low),
-                        _ => {}
+                    let next = pieces.peek();
+                    clock.stamp(next);
+                    // A thread that is stopped or braked has nothing after it.
+                    let to = if next.is_some() { clock.next() } else { chunk.last }.max(from);
+                    let gap = Gap { from, to, lost: u64::from(lost), kind: GapKind::Recorded(cause) };
+                    match self.ends.split_first() {
+                        Some((&ended, rest)) if cause == GapCause::Brake => {
+                            self.ends = rest;
+                            let goes_on = self.stack.len().saturating_sub(ended as usize);
+                            self.close_to(goes_on, gap.from, 0, Flags::CUT_END);
+                            self.after(gap, clock);
+                        }
+                        _ => self.gap(gap, clock),
                     }
-                    let to = clock.next().max(from);
-                    self.gap(Gap { from, to, lost: u64::from(lost), kind: GapKind::Recorded(cause) }, clock);
                 }
                 Piece::Unreadable(words) => {
                     let from = clock.now().max(chunk.first);
@@ -238,6 +248,10 @@ impl Decoder<'_> {
 
     fn gap(&mut self, gap: Gap, clock: &mut Clock) {
         self.close_all(gap.from);
+        self.after(gap, clock);
+    }
+
+    fn after(&mut self, gap: Gap, clock: &mut Clock) {
         clock.passed(gap.to.0);
         self.number += 1;
         self.segment(gap.to);

@@ -5,6 +5,7 @@
 //! 512 MB. So slices are columns ([`Columns`]), one set a thread, in call order; nothing is boxed per slice,
 //! and every output is written as it goes. This crate must not open files, print, or know the agent.
 
+mod bridge;
 mod chain;
 mod chrome;
 mod clock;

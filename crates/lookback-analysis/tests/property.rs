@@ -9,6 +9,7 @@ use lookback_analysis::{
 };
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::Trigger;
+use lookback_format::slot::{GapCause, gap};
 use lookback_format::{MethodId, Nanos, Seq, ThreadKey};
 use support::*;
 
@@ -98,20 +99,6 @@ fn a_lost_head_leaves_the_known_tail() {
     assert!(with_unseen > 100, "the walks must leave calls open over chunk borders: {with_unseen}");
 }
 
-fn plain(words: &[u32]) -> Vec<u32> {
-    let mut out = Vec::new();
-    let mut i = 0;
-    while i < words.len() {
-        if words[i] & lookback_format::slot::CONTROL == 0 {
-            out.push(words[i]);
-            i += 1;
-        } else {
-            i += 1 + (words[i] >> lookback_format::slot::PAYLOAD_BITS & 0xf) as usize;
-        }
-    }
-    out
-}
-
 fn count_entries(chunks: impl Iterator<Item = Vec<u32>>) -> usize {
     chunks.map(|c| plain(&c).iter().filter(|&&w| w & lookback_format::slot::EXIT == 0).count()).sum()
 }
@@ -186,11 +173,13 @@ fn arbitrary_slots_never_break_the_nesting() {
                         1 => lookback_format::slot::tick(random.next()),
                         2 => lookback_format::slot::time(Nanos(1))[0],
                         3 if random.below(9) == 0 => 0,
-                        4 => lookback_format::slot::gap(lookback_format::slot::GapCause::Off, 1)[0],
+                        4 => gap(if random.below(2) == 0 { GapCause::Off } else { GapCause::Brake }, 1)[0],
                         5..=11 => 1 + random.below(6) as u32,
                         _ => (1 + random.below(6) as u32) | lookback_format::slot::EXIT,
                     })
                     .collect();
+                let braked = if random.below(2) == 0 { &gap(GapCause::Brake, 0)[..] } else { &[] };
+                let slots = [braked, &slots].concat();
                 let wild = |r: &mut Random| match r.below(6) {
                     0 => r.next(),
                     1 => u64::MAX,

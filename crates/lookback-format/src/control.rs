@@ -108,6 +108,9 @@ pub struct Governing {
     pub budget_percent: f64,
     /// What it is estimated to cost now.
     pub cost_percent: f64,
+    /// Threads that record only timed methods now, because they had recorded more than they may.
+    #[serde(default)]
+    pub braked_threads: u32,
     /// Methods that are not traced because they would cost too much, the costliest first.
     pub dropped: Vec<Dropped>,
 }

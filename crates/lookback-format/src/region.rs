@@ -89,7 +89,7 @@ pub const LOSS_CAUSES: [&str; 8] = [
     "symbols that did not fit",
     "monitors without a name",
     "watched calls nested too deep",
-    "reserved",
+    "records held back by the brake, about",
     "reserved",
 ];
 

@@ -29,7 +29,7 @@ pub mod kind {
     pub const TIME: u32 = 2;
     /// Nothing: fills a word that must not be 0.
     pub const FILLER: u32 = 4;
-    /// Records are missing here: payload = [`super::GapCause`]; one word follows, how many at least.
+    /// Records are missing here: payload = [`super::GapCause`]; one word follows, how many at least (0: not known).
     pub const GAP: u32 = 3;
 }
 
@@ -40,6 +40,8 @@ pub enum GapCause {
     SlabOverrun,
     /// Tracing was off for the thread.
     Off,
+    /// The thread had recorded more than it may; its timed methods were recorded all the same.
+    Brake,
     /// A cause that this build does not know, by number.
     Other(u32),
 }
@@ -51,6 +53,7 @@ impl GapCause {
         match self {
             GapCause::SlabOverrun => 1,
             GapCause::Off => 2,
+            GapCause::Brake => 3,
             GapCause::Other(n) => n & PAYLOAD_MASK,
         }
     }
@@ -61,6 +64,7 @@ impl GapCause {
         match code {
             1 => GapCause::SlabOverrun,
             2 => GapCause::Off,
+            3 => GapCause::Brake,
             n => GapCause::Other(n),
         }
     }
@@ -71,6 +75,7 @@ impl GapCause {
         match self {
             GapCause::SlabOverrun => "recursion deeper than a slab",
             GapCause::Off => "tracing was off",
+            GapCause::Brake => "more records than the budget allows",
             GapCause::Other(_) => "unknown cause",
         }
     }

@@ -11,6 +11,7 @@ mod api;
 mod api_ring;
 mod attach;
 mod bad_input;
+mod brake;
 mod call_tree;
 mod detector;
 mod exits;

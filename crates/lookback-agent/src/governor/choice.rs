@@ -186,7 +186,7 @@ mod tests {
             .iter()
             .map(|&(id, millions)| Rate { id: MethodId(id), per_second: millions * 1e6, leaf: 0.0 })
             .collect();
-        Sample { per_second: methods.iter().map(|r| r.per_second).sum(), methods }
+        Sample { per_second: methods.iter().map(|r| r.per_second).sum(), held_back: 0.0, methods }
     }
 
     fn ids(list: &[u32]) -> Vec<MethodId> {

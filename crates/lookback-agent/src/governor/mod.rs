@@ -17,6 +17,7 @@ use crate::held;
 use crate::log;
 use crate::retransform;
 use choice::{Chooser, Decision};
+pub(crate) use cost::trace_point;
 use jni_sys::JNIEnv;
 use lookback_format::control::{Dropped, Governing};
 use lookback_format::symbol::Log;
@@ -42,6 +43,8 @@ pub(crate) struct Governor {
     /// What earlier runs have learned, and the file for the next one.
     profile: Profile,
     place: Option<PathBuf>,
+    /// Nanoseconds of processor time that a record costs.
+    trace_point: f64,
     dropped: RwLock<FxHashSet<MethodId>>,
     /// The class of each method that may be dropped, by the hash of its name; 0 for all others.
     class_of: Mutex<Vec<u64>>,
@@ -66,11 +69,12 @@ struct Told {
 
 impl Governor {
     /// Begins with what earlier runs of the program have learned.
-    pub(crate) fn new(options: &Options, program: &str) -> Governor {
+    pub(crate) fn new(options: &Options, program: &str, trace_point: f64) -> Governor {
         let place = options.budget.and_then(|_| profile::place(&options.profile, program));
         Governor {
             profile: place.as_deref().map(Profile::read).unwrap_or_default(),
             place,
+            trace_point,
             dropped: RwLock::default(),
             class_of: Mutex::default(),
             recalled: Mutex::default(),
@@ -121,6 +125,7 @@ impl Governor {
         Some(Governing {
             budget_percent: f64::from(budget) / 100.0,
             cost_percent: told.cost * 100.0,
+            braked_threads: agent.brake.now_braked() as u32,
             dropped: dropped.collect(),
         })
     }
@@ -161,10 +166,11 @@ fn rows(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<Row> {
 pub(crate) struct Rounds {
     looks: Looks,
     chooser: Chooser,
-    trace_point: f64,
     looked: Nanos,
     decided: Nanos,
     busy: Nanos,
+    /// Share of the records of the last sample that the brake held back.
+    held_back: f64,
     kept_fails: bool,
     /// Classes that could not be changed, by the hashes of their names, and since when.
     held: FxHashMap<u64, Nanos>,
@@ -178,10 +184,10 @@ impl Rounds {
         Some(Rounds {
             looks: Looks::begin(&agent.region, now),
             chooser: Chooser::new(share),
-            trace_point: cost::trace_point(),
             looked: now,
             decided: now,
             busy: clock::process_cpu(),
+            held_back: 0.0,
             kept_fails: false,
             held: FxHashMap::default(),
         })
@@ -192,7 +198,7 @@ impl Rounds {
         let now = clock::now();
         if now.since(self.looked) >= LOOK {
             self.looked = now;
-            self.looks.look(&agent.region);
+            self.looks.look(&agent.region, &agent.slabs, &agent.brake);
         }
         let span = now.since(self.decided);
         if span < DECIDE {
@@ -212,7 +218,8 @@ impl Rounds {
         let recalled =
             std::mem::take(&mut agent.governor.recalled.lock().unwrap_or_else(|e| e.into_inner()).new);
         recalled.iter().for_each(|&(id, rate)| self.chooser.remember(id, rate, now));
-        let decision = self.chooser.decide(&sample, self.trace_point, cpu, now);
+        let decision = self.chooser.decide(&sample, agent.governor.trace_point, cpu, now);
+        self.held_back = sample.held_back;
         self.tell(agent, !recalled.is_empty());
         if let Some(decision) = decision {
             self.apply(agent, env, decision, &called, now);
@@ -257,7 +264,8 @@ impl Rounds {
     /// Tells the others what it costs and, when that has changed, what is dropped.
     fn tell(&self, agent: &Agent, methods_too: bool) {
         let mut told = agent.governor.told.lock().unwrap_or_else(|e| e.into_inner());
-        told.cost = self.chooser.cost();
+        // What the brake held back did not cost anything.
+        told.cost = self.chooser.cost() * (1.0 - self.held_back);
         if methods_too {
             told.methods = self.chooser.dropped().collect();
             told.methods.sort_by(|a, b| b.1.total_cmp(&a.1));

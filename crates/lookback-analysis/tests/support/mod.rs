@@ -9,7 +9,7 @@ pub(crate) mod convoy;
 use lookback_analysis::Recording;
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::{Manifest, Thread, Trigger, VERSION};
-use lookback_format::slot::{entry, exit, tick, time};
+use lookback_format::slot::{GapCause, entry, exit, gap, tick, time};
 use lookback_format::symbol::{Class, Method, Role, Wait};
 use lookback_format::{MethodId, Nanos, Seq, ThreadKey};
 use std::collections::BTreeMap;
@@ -45,6 +45,7 @@ pub(crate) struct Tracer {
     slots_a_chunk: usize,
     ticked: u64,
     force: bool,
+    braked: bool,
 }
 
 impl Tracer {
@@ -62,6 +63,7 @@ impl Tracer {
             slots_a_chunk,
             ticked: 0,
             force: true,
+            braked: false,
         }
     }
 
@@ -89,11 +91,11 @@ impl Tracer {
         }
         if self.timed.contains(&method) {
             self.stamp(true);
-        } else if self.force || self.tick_number() != self.ticked {
+        } else if (self.force || self.tick_number() != self.ticked) && !self.braked {
             // An entry may not call anything: it writes the coarse time.
             self.stamp(false);
         }
-        self.slots.push(entry(MethodId(method)));
+        self.slot(method, entry(MethodId(method)));
         let depth = self.open.len() as u32;
         self.open.push(self.calls.len());
         self.calls.push(Call { method, start: self.now, end: self.now, depth });
@@ -102,14 +104,37 @@ impl Tracer {
     pub(crate) fn leave(&mut self) {
         let call = self.open.pop().expect("a call is open");
         let method = self.calls[call].method;
-        if self.force || self.timed.contains(&method) || self.tick_number() != self.ticked {
+        let timed = self.timed.contains(&method);
+        if timed || (self.force || self.tick_number() != self.ticked) && !self.braked {
             self.stamp(true);
         }
-        self.slots.push(exit(MethodId(method)));
+        self.slot(method, exit(MethodId(method)));
         self.calls[call].end = self.now;
         if self.slots.len() + 8 > self.slots_a_chunk {
             self.flush();
         }
+    }
+
+    /// A braked thread records timed methods only, each before a gap.
+    fn slot(&mut self, method: u32, slot: u32) {
+        if !self.braked {
+            self.slots.push(slot);
+        } else if self.timed.contains(&method) {
+            self.slots.push(slot);
+            self.slots.extend(gap(GapCause::Brake, 0));
+        }
+    }
+
+    /// The thread is braked, as it is when it has just begun a chunk.
+    pub(crate) fn brake(&mut self) {
+        self.flush();
+        self.slots.extend(gap(GapCause::Brake, 0));
+        self.braked = true;
+    }
+
+    pub(crate) fn release(&mut self) {
+        self.braked = false;
+        self.force = true;
     }
 
     /// The innermost call ends without an exit of its own.
@@ -311,4 +336,19 @@ pub(crate) fn random_walk(t: &mut Tracer, random: &mut Random, records: usize, d
             t.leave();
         }
     }
+}
+
+/// The entries and exits among the words of a chunk.
+pub(crate) fn plain(words: &[u32]) -> Vec<u32> {
+    let mut out = Vec::new();
+    let mut i = 0;
+    while i < words.len() {
+        if words[i] & lookback_format::slot::CONTROL == 0 {
+            out.push(words[i]);
+            i += 1;
+        } else {
+            i += 1 + (words[i] >> lookback_format::slot::PAYLOAD_BITS & 0xf) as usize;
+        }
+    }
+    out
 }

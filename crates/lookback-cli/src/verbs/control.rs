@@ -69,6 +69,11 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
 fn costs(governing: &Governing) -> String {
     const SHOWN: usize = 5;
     let mut lines = vec![format!("about {:.1} % of {} %", governing.cost_percent, governing.budget_percent)];
+    if governing.braked_threads > 0 {
+        let threads = if governing.braked_threads == 1 { "thread is" } else { "threads are" };
+        let n = count(u64::from(governing.braked_threads));
+        lines.push(format!("{n} {threads} braked: they record waits and watched calls only, for now"));
+    }
     let n = governing.dropped.len();
     if n > 0 {
         let methods = if n == 1 { "method is" } else { "methods are" };

@@ -86,10 +86,10 @@ public final class LookbackSpans {
         }
     }
 
-    /** Whether so many bytes fit into what is left of the slab's first page, and the poll word is not set. */
+    /** Whether the thread is not braked, so many bytes fit into what is left of the slab's first page, and the poll word is not set. */
     private static boolean isPlain(long cursor, int bytes) {
         long slab = cursor & LookbackTracePoint.SLAB;
-        return cursor - slab <= -LookbackTracePoint.PAGE - bytes && U.getInt(slab) == 0;
+        return cursor > 0 && cursor - slab <= -LookbackTracePoint.PAGE - bytes && U.getInt(slab) == 0;
     }
 
     /** The time before the slot: who reads meanwhile takes what is there up to the first word that is not. */

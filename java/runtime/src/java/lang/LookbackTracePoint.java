@@ -15,8 +15,8 @@ import jdk.internal.vm.annotation.ForceInline;
  * (measured in {@code docs/TRACEPOINT.md}). The agent defines this class in {@code java.base}, because class loaders of every
  * kind delegate {@code java.*} to the VM's own loader, and because nothing needs to be exported then.
  *
- * <p>A thread's cursor is the address of its next slot, 0 while the thread is not traced. It lives in the
- * field that holds a thread's requested stack size, which the VM reads once, when the thread starts: a Java
+ * <p>A thread's cursor is the address of its next slot, 0 while the thread is not traced, and negative while it is
+ * braked: then only timed and watched methods are recorded. It lives in the field that holds a thread's requested stack size, which the VM reads once, when the thread starts: a Java
  * field, because the compiler then knows that a stored slot does not change it and keeps it in a register
  * from one trace point to the next. The slab that it points into is described in {@code docs/FORMAT.md}.
  *
@@ -71,7 +71,7 @@ public final class LookbackTracePoint {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
-        if (cursor != 0) {
+        if (cursor > 0) {
             U.putInt(cursor, id);
             cursor += 4;
             U.putLong(home, CURSOR, cursor);
@@ -86,7 +86,7 @@ public final class LookbackTracePoint {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
-        if (cursor != 0) {
+        if (cursor > 0) {
             U.putInt(cursor, id | EXIT);
             cursor += 4;
             U.putLong(home, CURSOR, cursor);
@@ -101,7 +101,7 @@ public final class LookbackTracePoint {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
-        if (cursor != 0) {
+        if (cursor > 0) {
             U.putInt(cursor, id | EXIT);
             cursor += 4;
             U.putLong(home, CURSOR, cursor);
@@ -117,7 +117,7 @@ public final class LookbackTracePoint {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
-        if (cursor != 0) {
+        if (cursor > 0) {
             U.putInt(cursor, id | EXIT);
             cursor += 4;
             U.putLong(home, CURSOR, cursor);
@@ -133,7 +133,7 @@ public final class LookbackTracePoint {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
-        if (cursor != 0) {
+        if (cursor > 0) {
             U.putInt(cursor, id | EXIT);
             cursor += 4;
             U.putLong(home, CURSOR, cursor);
@@ -149,7 +149,7 @@ public final class LookbackTracePoint {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
-        if (cursor != 0) {
+        if (cursor > 0) {
             U.putInt(cursor, id | EXIT);
             cursor += 4;
             U.putLong(home, CURSOR, cursor);
@@ -244,7 +244,7 @@ public final class LookbackTracePoint {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
-        if (cursor != 0) {
+        if (cursor > 0) {
             U.putLong(home, CURSOR, poll(cursor, id | EXIT));
         }
     }
@@ -281,6 +281,11 @@ public final class LookbackTracePoint {
 
     /** As timed, and tells the detector. */
     static native long watched(long cursor, int slot, int rule);
+
+    /** Lets a braked thread record again, unless it has moved its cursor since that was read. */
+    private static boolean release(Object home, long cursor) {
+        return U.compareAndSetLong(home, CURSOR, cursor, -cursor);
+    }
 
     /** Called by the agent before any class is rewritten: fails as long as the natives are not linked. */
     private static void start() {

@@ -1,0 +1,362 @@
+//! The brake: bounds at once what a thread records, until the governor has dropped what floods it.
+//!
+//! The constraint that shaped it: a flood that nobody foresaw may cost no more than the budget from its first
+//! millisecond on, and the program's threads may neither wait nor lock. So each thread has an allowance that grows with
+//! time and is spent by the page. A thread that has none left negates its cursor: plain trace points then do nothing,
+//! timed and watched ones still record. The brake's own thread negates it back, a tick or more later, by one comparing
+//! exchange, which fails if the thread has moved its cursor meanwhile.
+//!
+//! Who writes what: the words of an allowance are the thread's, but `freed`, which is the brake's thread's.
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::java::{Cursor, Java, clear, jni};
+use crate::log;
+use crate::slab::OwnSlab;
+use crate::threads;
+use crossbeam_queue::ArrayQueue;
+use jni_sys::{JNIEnv, jclass, jmethodID, jobject, jvalue};
+use lookback_format::Nanos;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, Ordering};
+use std::thread::Thread;
+
+/// What a thread may record before the brake takes hold, if it has recorded little before: a short burst, as a request
+/// to an idle thread makes, is kept whole.
+const BURST: Nanos = Nanos(20_000_000);
+/// A thread goes on when it may record a page again.
+const PAGE: i64 = 1_000;
+
+/// All threads' allowances.
+pub(crate) struct Brake {
+    /// Slots that a thread may record in a nanosecond; none without a budget.
+    pace: Option<f64>,
+    /// By slab.
+    threads: Vec<Allowance>,
+    /// Slabs of the threads that were braked and not yet released.
+    braked: ArrayQueue<u32>,
+    thread: OnceLock<Thread>,
+    release: OnceLock<Release>,
+    ending: AtomicBool,
+    /// Whether the brake's thread has let go of the VM.
+    pub(crate) gone: AtomicBool,
+}
+
+/// What one thread may record. A cache line each: it is written at each page.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Allowance {
+    /// Slots that were left at `reckoned`; negative when more were recorded.
+    left: AtomicI64,
+    reckoned: AtomicU64,
+    /// Since when the thread is braked; 0 while it is not.
+    since: AtomicU64,
+    /// When it was released last.
+    freed: AtomicU64,
+    /// Slots that it recorded while a slot could have been missed, and that it would have recorded beyond them.
+    recorded: AtomicU64,
+    missed: AtomicU64,
+    /// Slots a second before it was braked.
+    speed: AtomicU64,
+    /// The object that holds its cursor, a global reference.
+    home: AtomicPtr<jni_sys::_jobject>,
+}
+
+/// `LookbackTracePoint.release`.
+struct Release(jclass, jmethodID);
+
+// SAFETY: a global reference and an id, valid on every thread for as long as the VM lives.
+unsafe impl Send for Release {}
+// SAFETY: as above.
+unsafe impl Sync for Release {}
+
+impl Brake {
+    /// For so many slabs, when a thread may spend `share` of its time on records that cost `record` nanoseconds each; no
+    /// thread is ever braked without a share.
+    pub(crate) fn new(slabs: u32, share: Option<f64>, record: f64) -> Brake {
+        Brake {
+            pace: share.map(|share| share / record.max(1e-3)),
+            threads: (0..slabs).map(|_| Allowance::default()).collect(),
+            braked: ArrayQueue::new(slabs.max(1) as usize),
+            thread: OnceLock::new(),
+            release: OnceLock::new(),
+            ending: AtomicBool::new(false),
+            gone: AtomicBool::new(true),
+        }
+    }
+
+    /// What slab `i` has left at `now`.
+    fn left(&self, i: u32, pace: f64, now: Nanos) -> i64 {
+        // Relaxed, here and below: the thread's own words, or figures.
+        let a = &self.threads[i as usize];
+        let since = now.since(Nanos(a.reckoned.load(Ordering::Relaxed)));
+        let most = (BURST.0 as f64 * pace) as i64;
+        a.left.load(Ordering::Relaxed).saturating_add((since.0 as f64 * pace) as i64).min(most)
+    }
+
+    /// A thread begins with slab `i`; `home` is a global reference to the object that holds its cursor.
+    pub(crate) fn begin(&self, i: u32, home: jobject, now: Nanos) {
+        let a = &self.threads[i as usize];
+        let words = [&a.since, &a.freed, &a.recorded, &a.missed, &a.speed];
+        words.iter().for_each(|w| w.store(0, Ordering::Relaxed));
+        a.left.store(i64::MAX / 2, Ordering::Relaxed);
+        a.reckoned.store(now.0, Ordering::Relaxed);
+        // ORDERING: Release; pairs with the Acquire in `release`.
+        a.home.store(home, Ordering::Release);
+    }
+
+    /// The thread of slab `i` ends; gives its reference back. Nobody may be releasing it.
+    pub(crate) fn end(&self, i: u32) -> jobject {
+        let a = &self.threads[i as usize];
+        a.since.store(0, Ordering::Relaxed);
+        a.home.swap(std::ptr::null_mut(), Ordering::Relaxed)
+    }
+
+    /// The thread of slab `i`, which is not braked, has recorded `slots` more; whether it is braked now. The caller says
+    /// so in the records and negates the cursor.
+    pub(crate) fn spend(&self, i: u32, slots: usize, now: Nanos) -> bool {
+        let Some(pace) = self.pace else { return false };
+        let a = &self.threads[i as usize];
+        let left = self.left(i, pace, now).saturating_sub(slots as i64);
+        let took = now.since(Nanos(a.reckoned.swap(now.0, Ordering::Relaxed))).0.max(1);
+        a.left.store(left, Ordering::Relaxed);
+        a.recorded.fetch_add(slots as u64, Ordering::Relaxed);
+        if left >= 0 {
+            return false;
+        }
+        a.speed.store((slots as u64).saturating_mul(1_000_000_000) / took, Ordering::Relaxed);
+        a.since.store(now.0, Ordering::Relaxed);
+        // Twice as many would be needed to fill it as there are threads.
+        let _ = self.braked.push(i);
+        true
+    }
+
+    /// The braked thread of slab `i` records a time; whether it may go on with all its methods.
+    pub(crate) fn goes_on(&self, i: u32, now: Nanos) -> bool {
+        let may = self.may_go_on(i, now);
+        if may {
+            self.threads[i as usize].freed.store(now.0, Ordering::Relaxed);
+        }
+        may
+    }
+
+    fn may_go_on(&self, i: u32, now: Nanos) -> bool {
+        self.pace.is_none_or(|pace| self.left(i, pace, now) >= PAGE)
+    }
+
+    /// How many slots the thread of slab `i`, which is not braked now, missed while it was; said once.
+    pub(crate) fn missed(&self, i: u32) -> u64 {
+        let a = &self.threads[i as usize];
+        let since = a.since.swap(0, Ordering::Relaxed);
+        let freed = a.freed.load(Ordering::Relaxed);
+        if since == 0 || freed <= since {
+            return 0;
+        }
+        let slots = u128::from(freed - since) * u128::from(a.speed.load(Ordering::Relaxed)) / 1_000_000_000;
+        let slots = u64::try_from(slots).unwrap_or(u64::MAX);
+        a.missed.fetch_add(slots, Ordering::Relaxed);
+        slots
+    }
+
+    /// Slots that the thread of slab `i` has recorded, and that it would have recorded beyond those.
+    pub(crate) fn totals(&self, i: u32) -> (u64, u64) {
+        let a = &self.threads[i as usize];
+        (a.recorded.load(Ordering::Relaxed), a.missed.load(Ordering::Relaxed))
+    }
+
+    /// How many threads are braked now.
+    pub(crate) fn now_braked(&self) -> usize {
+        self.braked.len()
+    }
+
+    /// A tick has passed: wakes the brake's thread when it has something to do.
+    pub(crate) fn tick(&self) {
+        if !self.braked.is_empty() {
+            self.wake();
+        }
+    }
+
+    /// The thread of slab `i` was found braked: it is released when it may.
+    pub(crate) fn found(&self, i: u32) {
+        let _ = self.braked.push(i);
+    }
+
+    fn wake(&self) {
+        self.thread.get().inspect(|thread| thread.unpark());
+    }
+
+    /// The VM ends: the brake's thread lets go of it.
+    pub(crate) fn stop(&self) {
+        // ORDERING: Release; pairs with the Acquire in `run`.
+        self.ending.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Finds what releases a thread, in the trace points' class.
+    pub(crate) fn find(&self, env: *mut JNIEnv, class: jclass) {
+        let sig = c"(Ljava/lang/Object;J)Z";
+        let method = jni!(env, GetStaticMethodID, class, c"release".as_ptr(), sig.as_ptr());
+        clear(env);
+        if !method.is_null() {
+            let _ = self.release.set(Release(jni!(env, NewGlobalRef, class), method));
+        }
+    }
+}
+
+/// The brake's thread: releases threads after a tick, until the VM ends.
+pub(crate) fn run(agent: &Agent) {
+    let brake = &agent.brake;
+    let _ = brake.thread.set(std::thread::current());
+    let mut env = None;
+    loop {
+        std::thread::park();
+        // ORDERING: Acquire; pairs with the Release in `stop`.
+        if brake.ending.load(Ordering::Acquire) {
+            break;
+        }
+        if brake.braked.is_empty() {
+            continue;
+        }
+        // Not before it has work, which most programs never give it.
+        if env.is_none() {
+            brake.gone.store(false, Ordering::Relaxed);
+            env = threads::attach(agent, c"Lookback brake");
+        }
+        match (env, agent.java(), brake.release.get()) {
+            (Some(env), Some(java), Some(release)) => release_all(agent, env, java, release),
+            _ => {
+                log::line(
+                    "cannot attach the thread that releases braked threads; they are recorded a second late",
+                );
+                break;
+            }
+        }
+    }
+    if env.is_some() {
+        // SAFETY: attached above; no Java frames are below us.
+        unsafe { (**agent.vm).DetachCurrentThread.map(|f| f(agent.vm)) };
+    }
+    // ORDERING: Release; pairs with the Acquire in `startup::end`.
+    brake.gone.store(true, Ordering::Release);
+}
+
+/// Releases all that may go on.
+fn release_all(agent: &Agent, env: *mut JNIEnv, java: &Java, release: &Release) {
+    let brake = &agent.brake;
+    let now = clock::now();
+    for _ in 0..brake.braked.len() {
+        let Some(i) = brake.braked.pop() else { break };
+        // No thread ends, and gives its reference back, meanwhile.
+        let live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
+        let done = brake.release_one(agent, env, java, release, i, now);
+        drop(live);
+        if !done {
+            let _ = brake.braked.push(i);
+        }
+    }
+}
+
+impl Brake {
+    /// Whether nothing is left to do for the thread of slab `i`.
+    fn release_one(
+        &self,
+        agent: &Agent,
+        env: *mut JNIEnv,
+        java: &Java,
+        release: &Release,
+        i: u32,
+        now: Nanos,
+    ) -> bool {
+        let a = &self.threads[i as usize];
+        // ORDERING: Acquire; pairs with the Release in `begin`.
+        let home = a.home.load(Ordering::Acquire);
+        let since = a.since.load(Ordering::Relaxed);
+        if home.is_null() || since == 0 || a.freed.load(Ordering::Relaxed) >= since {
+            return true; // ended, or released meanwhile
+        }
+        let cursor = java.cursor(env, home);
+        if cursor == Cursor::OFF {
+            return true;
+        }
+        if !cursor.is_braked() || !self.may_go_on(i, now) {
+            return false; // not yet
+        }
+        if let Some(own) = OwnSlab::of_cursor(&agent.region, cursor) {
+            own.want_time();
+        }
+        a.freed.store(now.0, Ordering::Relaxed);
+        let arguments = [jvalue { l: home }, jvalue { j: cursor.0 }];
+        let released = jni!(env, CallStaticBooleanMethodA, release.0, release.1, arguments.as_ptr());
+        clear(env);
+        if released == 0 {
+            // It recorded a time just now. Who finds it braked once more tries again.
+            a.freed.store(0, Ordering::Relaxed);
+        }
+        released != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// For threads that may record 10 slots a microsecond, 200,000 at once.
+    fn brake() -> Brake {
+        let brake = Brake::new(2, Some(0.03), 3.0);
+        (0..2).for_each(|i| brake.begin(i, std::ptr::null_mut(), Nanos(1_000 * MS)));
+        brake
+    }
+
+    /// Records pages of 1,000 slots, one in so many nanoseconds, until the thread is braked; how many there were and when.
+    fn until_braked(brake: &Brake, begin: u64, each: u64, most: u64) -> Option<(u64, Nanos)> {
+        (1..=most).map(|n| (n, Nanos(begin + n * each))).find(|&(_, now)| brake.spend(0, 1_000, now))
+    }
+
+    #[test]
+    fn a_burst_is_kept_whole_and_a_flood_is_braked() {
+        let brake = brake();
+        let (pages, _) = until_braked(&brake, 1_000 * MS, 10_000, 10_000).expect("a flood");
+        assert_eq!(pages, 223, "200 pages at once, and one more for each ten");
+        assert_eq!(brake.now_braked(), 1);
+        assert!(!brake.spend(1, 100_000, Nanos(1_001 * MS)), "each thread has its own allowance");
+    }
+
+    #[test]
+    fn what_is_within_the_allowance_is_never_braked() {
+        let brake = brake();
+        assert_eq!(until_braked(&brake, 1_000 * MS, 100_000, 100_000), None);
+        let free = Brake::new(1, None, 3.0);
+        assert!(!free.spend(0, usize::MAX, Nanos(1)) && free.goes_on(0, Nanos(1)));
+    }
+
+    #[test]
+    fn a_braked_thread_goes_on_when_it_may_record_a_page_again_and_what_it_missed_is_reckoned_once() {
+        let brake = brake();
+        let (pages, now) = until_braked(&brake, 1_000 * MS, 10_000, 10_000).expect("a flood");
+        assert!(!brake.goes_on(0, Nanos(now.0 + 90_000)), "that is what it had too much");
+        let later = Nanos(now.0 + 5 * MS);
+        assert!(brake.goes_on(0, later));
+        assert_eq!(brake.missed(0), 500_000, "at 100 slots a microsecond");
+        assert_eq!(brake.missed(0), 0);
+        assert_eq!(brake.totals(0), (pages * 1_000, 500_000));
+        assert!(!brake.spend(0, 1_000, later), "it has 50 pages again");
+    }
+
+    #[test]
+    fn in_the_long_run_a_flood_records_what_it_may() {
+        let brake = brake();
+        let (mut now, end) = (1_000 * MS, 3_000 * MS);
+        while now < end {
+            now = until_braked(&brake, now, 10_000, u64::MAX).expect("a flood").1.0;
+            while !brake.goes_on(0, Nanos(now)) {
+                now += MS;
+            }
+            brake.missed(0);
+        }
+        let may = 2_000 * 10_000 + 200_000;
+        let recorded = brake.totals(0).0;
+        assert!(recorded.abs_diff(may) < may / 50, "{recorded} of {may}");
+    }
+}

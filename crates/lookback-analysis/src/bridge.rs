@@ -1,0 +1,301 @@
+//! Which calls go on across a gap that the brake has made.
+//!
+//! The constraint that shaped it: a braked thread misses milliseconds, again and again, so if every gap cut all open
+//! calls, a request that takes a second would be two hundred pieces, and what it calls would stand beside it. But what
+//! is shown as one call must have been one. So this is decided with hindsight, in the first pass:
+//! - A call of a timed method goes on: its exit would have been recorded. Another is taken to go on when no call of its
+//!   method was ever seen whole that was shorter than the gap. What encloses a call that goes on does as well. All other
+//!   open calls end at the gap.
+//! - That is confirmed by its exit, or by that of a call within it, later on.
+//! - It is refuted, if it is not timed, when a call that encloses it is left first, when its method is entered again in its place, and, if it
+//!   was never confirmed, when a call is left of which only the exit was seen: that may have come in its place. Then it
+//!   has ended at the first gap that it was not seen to survive.
+
+use lookback_format::MethodId;
+use lookback_format::slot::{CONTROL, GapCause, Record, Records};
+
+/// Methods with greater identifiers, which only a damaged file has, are all taken to be short.
+const MOST_METHODS: usize = 1 << 22;
+
+/// Set in a frame's method word when its entry had its exact time: only timed methods' entries have.
+pub(crate) const TIMED_BIT: u32 = 1 << 30;
+
+/// An open call in the first pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// With [`crate::survey::CARRIER_BIT`] and [`TIMED_BIT`].
+    pub(crate) method: u32,
+    pub(crate) number: u32,
+    /// When it was entered, as far as stamps tell; only where there are brake gaps.
+    pub(crate) at: u64,
+}
+
+impl Frame {
+    pub(crate) const fn method(self) -> u32 {
+        self.method & MethodId::MAX
+    }
+
+    pub(crate) const fn is_timed(self) -> bool {
+        self.method & TIMED_BIT != 0
+    }
+}
+
+/// An open call that was entered before the last gap.
+#[derive(Clone, Copy, Debug)]
+struct Old {
+    frame: Frame,
+    /// How many gaps of the thread came before it.
+    born: usize,
+    /// How many of them it, or a call within it, was seen to have survived.
+    survived: usize,
+    /// Whether a call was left that may have come in its place.
+    replaced: bool,
+}
+
+/// The calls that are taken to go on.
+#[derive(Debug, Default)]
+pub(crate) struct Bridge {
+    old: Vec<Old>,
+    /// By gap: how many of the innermost open calls end there.
+    pub(crate) ends: Vec<u32>,
+    /// The shortest call of each method that was seen whole, nanoseconds.
+    shortest: Vec<u32>,
+    /// How long the last gap was.
+    length: u64,
+    /// Whether an old call was left since the last gap; and the innermost call that enclosed it for certain, by number.
+    left: Option<Option<u32>>,
+}
+
+/// Whether a chunk begins with a gap of the brake: a thread is braked when it has just begun a chunk.
+pub(crate) fn begins_braked(slots: &[u32]) -> bool {
+    slots.first().is_some_and(|w| w & CONTROL != 0)
+        && matches!(
+            Records::new(slots.get(..2).unwrap_or(slots)).next(),
+            Some(Record::Gap(GapCause::Brake, _))
+        )
+}
+
+impl Bridge {
+    pub(crate) fn depth(&self) -> usize {
+        self.old.len()
+    }
+
+    /// The open calls from before the last gap, from the innermost outwards.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = Frame> + '_ {
+        self.old.iter().rev().map(|o| o.frame)
+    }
+
+    /// A call was seen whole that took so long.
+    #[inline]
+    pub(crate) fn whole(&mut self, method: u32, took: u64) {
+        let took = u32::try_from(took).unwrap_or(u32::MAX);
+        match self.shortest.get_mut(method as usize) {
+            Some(shortest) => *shortest = took.min(*shortest),
+            None => self.first_whole(method as usize, took),
+        }
+    }
+
+    #[cold]
+    fn first_whole(&mut self, method: usize, took: u32) {
+        if method < MOST_METHODS {
+            self.shortest.resize(method + 1, u32::MAX);
+            self.shortest[method] = took;
+        }
+    }
+
+    /// Whether no whole call of the method was shorter than a gap of this length.
+    fn outlasts(&self, method: u32, length: u64) -> bool {
+        let unknown = if (method as usize) < MOST_METHODS { u32::MAX } else { 0 };
+        let shortest = self.shortest.get(method as usize).copied().unwrap_or(unknown);
+        u64::from(shortest) >= length.min(u64::from(u32::MAX))
+    }
+
+    /// The brake's gap of this length: of the open calls in `stack` those that are taken to go on become old ones, the
+    /// others end. Calls of `known` go on in any case.
+    pub(crate) fn gap(&mut self, stack: &mut Vec<Frame>, length: u64, known: Option<MethodId>) {
+        let goes_on = |f: &Frame| {
+            f.is_timed() || known.is_some_and(|m| m.0 == f.method()) || self.outlasts(f.method(), length)
+        };
+        let n = stack.iter().rposition(goes_on).map_or(0, |i| i + 1);
+        let born = self.ends.len();
+        self.ends.push((stack.len() - n) as u32);
+        self.old.extend(stack.drain(..).take(n).map(|frame| Old {
+            frame,
+            born,
+            survived: 0,
+            replaced: false,
+        }));
+        (self.length, self.left) = (length, None);
+    }
+
+    /// A method is entered, and no call from after the gap is open.
+    #[cold]
+    pub(crate) fn entered(&mut self, method: u32) {
+        if let [.., outer, inner] = &self.old[..]
+            && inner.frame.method() == method
+            && outer.frame.method() != method
+            && inner.doubted() < self.ends.len()
+        {
+            self.end(self.old.len() - 1);
+        }
+    }
+
+    /// A carrier is left that was not seen to begin: what is open was opened by its virtual thread, but for what was seen
+    /// to survive the last gap. Gives the carrier's owner, see [`Bridge::owner`].
+    pub(crate) fn unmounted(&mut self, part: u32, segment: u32) -> u32 {
+        if let Some(outer) = self.left {
+            return self.encloses_left(outer, segment);
+        }
+        let goes_on = self.old.iter().rposition(|o| o.doubted() >= self.ends.len());
+        self.end(goes_on.map_or(0, |i| i + 1));
+        part
+    }
+
+    /// The old call at `depth` is left.
+    pub(crate) fn leave(&mut self, depth: usize) {
+        self.end(depth + 1);
+        if let Some(mut left) = self.old.pop() {
+            left.survived = self.ends.len();
+            self.left = Some(self.confirm(left));
+        }
+    }
+
+    /// What was open for certain when the call `inner` began encloses it, and has survived what that has. Gives the
+    /// innermost such call.
+    fn confirm(&mut self, inner: Old) -> Option<u32> {
+        let outer = self.old.iter_mut().rfind(|outer| outer.doubted() >= inner.born)?;
+        outer.replaced &= inner.survived <= outer.survived;
+        outer.survived = inner.survived.max(outer.survived);
+        Some(outer.frame.number)
+    }
+
+    /// The owner of a call that is left now and was not seen to begin, when no call from after the gap is open: `part`
+    /// began at the gap, `segment` with the records or a gap of another kind.
+    pub(crate) fn owner(&mut self, method: u32, part: u32, segment: u32) -> u32 {
+        if let Some(outer) = self.left {
+            return self.encloses_left(outer, segment);
+        }
+        let outlasts = part != segment && self.outlasts(method, self.length);
+        match self.old.last_mut() {
+            None if outlasts => {
+                self.left = Some(None);
+                segment
+            }
+            None => part,
+            Some(outer) => {
+                outer.replaced = !outer.frame.is_timed();
+                part
+            }
+        }
+    }
+
+    /// A call encloses what was left, which began before the gap: so what was open between that and `outer` has ended, if
+    /// it ever was. Gives the call's owner.
+    fn encloses_left(&mut self, outer: Option<u32>, segment: u32) -> u32 {
+        let enclosing = self.old.iter().rposition(|o| Some(o.frame.number) == outer);
+        self.end(enclosing.map_or(0, |i| i + 1));
+        outer.unwrap_or(segment)
+    }
+
+    /// Records begin anew: nothing more will be known of the old calls.
+    pub(crate) fn close(&mut self) {
+        self.left = None;
+        while let Some(mut o) = self.old.pop() {
+            if o.replaced {
+                self.has_ended(o);
+            } else if o.frame.is_timed() {
+                // Its exit would have been recorded.
+                o.survived = self.ends.len();
+            }
+            self.confirm(o);
+        }
+    }
+
+    /// The old calls from `depth` on have ended, each at the first gap that it was not seen to survive.
+    fn end(&mut self, depth: usize) {
+        while self.old.len() > depth
+            && let Some(o) = self.old.pop()
+        {
+            self.has_ended(o);
+            self.confirm(o);
+        }
+    }
+
+    fn has_ended(&mut self, o: Old) {
+        // One that was seen to survive the last gap ends with what encloses it.
+        if let Some(ended) = self.ends.get_mut(o.doubted()) {
+            *ended += 1;
+        }
+    }
+}
+
+impl Old {
+    /// The first gap that it may not have survived.
+    fn doubted(&self) -> usize {
+        if self.frame.is_timed() { usize::MAX } else { self.survived.max(self.born) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookback_format::slot::{entry, gap};
+
+    fn frames(methods: &[u32]) -> Vec<Frame> {
+        (1..).zip(methods).map(|(number, &method)| Frame { method, number, at: 0 }).collect()
+    }
+
+    fn left(b: &Bridge) -> Vec<u32> {
+        b.frames().map(Frame::method).collect()
+    }
+
+    #[test]
+    fn what_was_seen_to_be_short_ends_at_the_gap_unless_it_encloses_what_goes_on() {
+        let mut b = Bridge::default();
+        b.whole(2, 10);
+        b.whole(4, 10);
+        b.gap(&mut frames(&[1, 2, 3, 4]), 1_000, None);
+        assert_eq!((left(&b), &b.ends[..]), (vec![3, 2, 1], &[1][..]));
+        let mut known = Bridge::default();
+        known.whole(4, 10);
+        known.gap(&mut frames(&[1, 4]), 1_000, Some(MethodId(4)));
+        assert_eq!(left(&known), [4, 1]);
+    }
+
+    #[test]
+    fn a_call_that_is_outlived_by_what_encloses_it_has_ended_at_the_first_gap_it_may_have_ended_at() {
+        let mut b = Bridge::default();
+        b.gap(&mut frames(&[1, 2, 3, 4]), 9, None);
+        b.gap(&mut Vec::new(), 9, None);
+        b.leave(3);
+        b.gap(&mut Vec::new(), 9, None);
+        b.leave(0);
+        assert_eq!(b.ends, [0, 0, 2], "3 was seen to survive two gaps, and 2 with it");
+    }
+
+    #[test]
+    fn a_call_is_refuted_by_one_in_its_place() {
+        let mut b = Bridge::default();
+        b.gap(&mut frames(&[1, 2]), 9, None);
+        b.entered(2);
+        assert_eq!((left(&b), &b.ends[..]), (vec![1], &[1][..]), "the same method begins again");
+        let mut unseen = Bridge::default();
+        unseen.gap(&mut frames(&[1, 2]), 9, None);
+        assert_eq!(unseen.owner(7, 50, 0), 50);
+        unseen.close();
+        assert_eq!(unseen.ends, [1], "another may have come instead, and nothing says that it did not");
+        let mut recursive = Bridge::default();
+        recursive.gap(&mut frames(&[2, 2]), 9, None);
+        recursive.entered(2);
+        assert_eq!(left(&recursive), [2, 2]);
+    }
+
+    #[test]
+    fn a_braked_chunk_is_known_by_its_first_word() {
+        let braked = gap(GapCause::Brake, 0);
+        assert!(begins_braked(&braked));
+        assert!(!begins_braked(&gap(GapCause::Off, 0)));
+        assert!(!begins_braked(&[entry(MethodId(1)), braked[0], braked[1]]));
+        assert!(!begins_braked(&braked[..1]) && !begins_braked(&[]));
+    }
+}
