@@ -10,9 +10,12 @@ set -euo pipefail
 use_tools
 cd "$root"
 name=overhead
+all=()
 if [ "${1:-}" = --smoke ]; then
   shift
   name=overhead-smoke
+  all=(--all)
+  python3 -m doctest bench/overhead.py
 fi
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
@@ -25,4 +28,4 @@ export LOOKBACK_HARNESS=${LOOKBACK_HARNESS:-$target/release/liblookback_harness.
 scripts/experiment.sh "$name" --out "$results" "$@"
 "$lookback" lab publish "$results" --name "$name" --to "$directory/kept" >"$directory/where"
 cat "$directory"/kept/*/results.txt
-python3 bench/overhead.py "$lookback" "$results" "$directory"/kept/*/results.txt
+python3 bench/overhead.py "$lookback" "$results" "$directory"/kept/*/results.txt "${all[@]}"
