@@ -35,7 +35,7 @@ case $form in
     {
       printf '"-agentpath:%s=start' "${form#*=}"
       awk -F '\t' '{ printf ",trace=%s.%s", $1, $2 }' <<<"$methods"
-      printf ',file=%s"\n' "$(dirname "$file")/work/methods.jfr"
+      printf ',file=methods.jfr"\n'
     } >"$file"
     ;;
   *) echo "no peer is called $form" >&2; exit 2 ;;
