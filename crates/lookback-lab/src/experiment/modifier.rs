@@ -131,7 +131,10 @@ pub(crate) fn read(entry: &Entry, problems: &Problems) -> Option<Modifier> {
     fields
         .finish("a modifier", &[("heap", "heaps stand in [heap]"), ("jdk", "a configuration names the JDK")]);
     let texts = modifier.options.iter().chain(&modifier.arguments).chain(&modifier.class_path);
-    let texts = texts.chain(&modifier.rehearsal).chain(&modifier.agent).chain(modifier.env.iter().map(|(_, text)| text));
+    let texts = texts
+        .chain(&modifier.rehearsal)
+        .chain(&modifier.agent)
+        .chain(modifier.env.iter().map(|(_, text)| text));
     let on = modifier.on.iter().flat_map(|(_, options)| options);
     let mut most = 0;
     for text in texts.chain(on) {

@@ -161,8 +161,7 @@ impl Context<'_> {
         let outputs = dir.join(REHEARSAL);
         fs::create_dir(&outputs)?;
         fs::write(outputs.join("command"), rehearsal.to_shell())?;
-        let (stdout, stderr) =
-            (File::create(outputs.join(STDOUT))?, File::create(outputs.join(STDERR))?);
+        let (stdout, stderr) = (File::create(outputs.join(STDOUT))?, File::create(outputs.join(STDERR))?);
         let work = dir.join(WORK);
         let place = Place { work: &work, stdout, stderr, cores: &self.cores };
         let ran = process::run(rehearsal, place, cell.timeout, stop);
