@@ -93,6 +93,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 leave(id);
             }
+        } else {
+            lookAgain();
         }
     }
 
@@ -108,6 +110,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 value = leave(value, id);
             }
+        } else {
+            lookAgain();
         }
         return value;
     }
@@ -124,6 +128,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 value = leave(value, id);
             }
+        } else {
+            lookAgain();
         }
         return value;
     }
@@ -140,6 +146,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 value = leave(value, id);
             }
+        } else {
+            lookAgain();
         }
         return value;
     }
@@ -156,6 +164,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 value = leave(value, id);
             }
+        } else {
+            lookAgain();
         }
         return value;
     }
@@ -207,6 +217,16 @@ public final class LookbackTracePoint {
         if (cursor != 0) {
             U.putLong(home, CURSOR, watched(cursor, id | EXIT, rule));
         }
+    }
+
+    /**
+     * The thread is not recorded, or braked. A compiler that has seen that the loop which it compiles does not change
+     * the cursor reads it once, before the loop; but another thread may change it. So it is kept from that here, where it
+     * costs no instruction on x86-64.
+     */
+    @ForceInline
+    private static void lookAgain() {
+        U.loadFence();
     }
 
     /** The object that holds the current thread's cursor. */
