@@ -104,6 +104,10 @@ test-perfetto: ## Have Perfetto's own engine read a trace
 test-e2e: build ## Record real programs on real JVMs and read the incidents
 	@$(WITH) scripts/test.sh e2e
 
+.PHONY: test-suites
+test-suites: native ## Compare well-known libraries' own test suites with and without the agent; about an hour, by network
+	@$(WITH) scripts/suites.sh
+
 .PHONY: lint lint-rust lint-web lint-java lint-figures tidy
 lint: lint-rust lint-web lint-java lint-figures tidy ## Check format and style of everything
 lint-rust: $(PAGE) ## rustfmt and clippy

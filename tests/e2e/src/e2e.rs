@@ -20,6 +20,7 @@ mod harness;
 mod harness_socket;
 mod harness_suites;
 mod hostile;
+mod hurt;
 mod killed;
 mod lab;
 mod ring_files;

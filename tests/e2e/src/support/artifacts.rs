@@ -224,6 +224,15 @@ pub(crate) fn programs() -> &'static Path {
     })
 }
 
+/// A jar that makes a program of `tests/programs` a Java agent as well, which may have classes rewritten.
+pub(crate) fn java_agent(program: &str, place: &Path) -> PathBuf {
+    let (manifest, jar) = (place.join("manifest"), place.join("agent.jar"));
+    let text = format!("Premain-Class: {program}\nCan-Retransform-Classes: true\n");
+    std::fs::write(&manifest, text).expect("a manifest");
+    succeed(Command::new(newest().tool("jar")).arg("cfm").args([&jar, &manifest]));
+    jar
+}
+
 /// The library of the harness.
 pub(crate) fn harness() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
