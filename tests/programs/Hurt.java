@@ -150,7 +150,7 @@ final class Hurt {
                 depths[0] += Diver.dive();
                 caught[0]++;
             }
-        }, "diver", 256 << 10);
+        }, "diver", 192 << 10);
         thread.start();
         thread.join();
         System.out.println("measured depth " + depths[0] / count);

@@ -189,7 +189,7 @@ fn package(project: &Path, options: &[&str]) {
     }
 }
 
-/// The directory with the jars of `tests/libraries`, in `lib`, and of another agent, in `jacoco`. Fetched once.
+/// The directory with the jars of `tests/libraries`, in `lib`, and of other agents, in `agents`. Fetched once.
 pub(crate) fn libraries() -> &'static Path {
     static FETCHED: OnceLock<PathBuf> = OnceLock::new();
     FETCHED.get_or_init(|| {
