@@ -105,7 +105,7 @@ test-e2e: build ## Record real programs on real JVMs and read the incidents
 	@$(WITH) scripts/test.sh e2e
 
 .PHONY: test-suites
-test-suites: native ## Compare well-known libraries' own test suites with and without the agent; about an hour, by network
+test-suites: native ## Compare well-known libraries' own test suites with and without the agent; takes long, fetches them by Maven
 	@$(WITH) scripts/suites.sh
 
 .PHONY: lint lint-rust lint-web lint-java lint-figures tidy

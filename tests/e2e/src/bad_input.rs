@@ -319,5 +319,7 @@ fn jacoco_before_or_behind_does_no_harm() {
 fn opentelemetry_before_or_behind_does_no_harm() {
     let jar = artifacts::libraries().join("agents/opentelemetry-javaagent-2.15.0.jar");
     let other = format!("-javaagent:{}", jar.display());
-    another_agent_does_no_harm(&other, |_, ran| ran.err.contains("opentelemetry-javaagent - version: 2.15.0"));
+    another_agent_does_no_harm(&other, |_, ran| {
+        ran.err.contains("opentelemetry-javaagent - version: 2.15.0")
+    });
 }
