@@ -14,7 +14,7 @@ set -euo pipefail
 use_tools
 cd "$root"
 
-default_suites=(17:commons-lang3 17:commons-collections4 17:commons-io 17:commons-pool2 17:netty-common
+default_suites=(17:commons-lang3 17:commons-collections4 17:commons-io 17:commons-codec 17:netty-common
   25:commons-lang3)
 # A run that takes longer than this hangs: the longest, of netty-common, takes 6 minutes on two busy cores.
 limit=${SUITE_SECONDS:-1200}
