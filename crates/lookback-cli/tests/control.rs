@@ -20,6 +20,7 @@ fn status() -> Status {
         records_per_second: 1_234_567.0,
         classes: [("rewritten".to_owned(), 1_200)].into(),
         classes_to_come: 0,
+        rewriting: Default::default(),
         threads: 42,
         governing: Some(Governing {
             budget_percent: 3.0,
