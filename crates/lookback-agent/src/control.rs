@@ -85,6 +85,7 @@ impl Control<'_> {
         match self.messages.recv_timeout(pause) {
             Ok(Message::Asked(asked)) => self.answer(asked),
             Ok(Message::Wanted(reason)) => self.wanted(reason),
+            Ok(Message::NoMemory(why)) => self.no_memory(&why),
             Ok(Message::End) => self.ending = true,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
@@ -225,10 +226,12 @@ impl Control<'_> {
     /// Turns tracing on or off for all threads, and puts trace points into all classes or takes them out. `None` when it
     /// was so before.
     fn switch(&mut self, on: bool) -> Option<Rewriting> {
+        self.agent.tracing.set(on).then(|| self.turned(on))
+    }
+
+    /// What is to be done when tracing was turned on or off.
+    fn turned(&mut self, on: bool) -> Rewriting {
         let agent = self.agent;
-        if !agent.tracing.set(on) {
-            return None;
-        }
         let mut done = Rewriting::default();
         if on {
             ticker::publish(&agent.region, clock::now());
@@ -246,7 +249,17 @@ impl Control<'_> {
         if on {
             self.frame(|c| threads::sweep(c.agent, c.env));
         }
-        Some(done)
+        done
+    }
+
+    /// There is less memory than the ring was made for: nothing is recorded any more.
+    fn no_memory(&mut self, why: &str) {
+        // The switch is off already, which was quicker; the classes follow.
+        let path = self.agent.region.path.display();
+        log::line(&format!(
+            "tracing is off: its memory at {path} cannot be had: {why}; make room, or choose a smaller ring= or another region="
+        ));
+        self.turned(false);
     }
 
     /// The program asked for an incident: writes it unless there were enough already, or one just now.

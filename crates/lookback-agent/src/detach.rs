@@ -4,8 +4,8 @@
 //! register. So classes are given back first, then every cursor is 0 and no thread is seen within a trace point, and only
 //! then is the memory given back; and no address ever goes away, so that a thread that was overlooked (the stack of a
 //! virtual thread cannot be seen from outside) meets memory that stops it. A HotSpot never unloads an agent's library, and
-//! never a class of `java.base`: these two stay, and one event, that of a thread's start, because the field that holds the
-//! cursor begins as the thread's stack size.
+//! never a class of `java.base`: these two stay, and the events of a thread's start, because the field that holds the
+//! cursor begins as the thread's stack size, and of its end, because a later attachment must not miss one of them.
 //!
 //! What stays for another attachment to take up: the addresses, the names of the program's own spans, and those of classes
 //! that cannot be given back yet, because a loop in them runs.
@@ -34,7 +34,6 @@ const NEAR: usize = 4;
 pub(crate) fn leave(agent: &Agent, env: *mut JNIEnv, done: &Rewriting) -> String {
     let off = [
         Event::ClassFileLoadHook,
-        Event::ThreadEnd,
         Event::GarbageCollectionStart,
         Event::GarbageCollectionFinish,
         Event::MonitorWait,

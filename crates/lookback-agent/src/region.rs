@@ -147,8 +147,11 @@ impl Region {
     }
 
     /// Takes the memory for the ring and the symbols and maps it, so that no thread of the program pays for
-    /// the page faults. In the background; what fails here happens later, when it is touched.
-    pub(crate) fn warm_up(&self) {
+    /// the page faults. In the background.
+    ///
+    /// # Errors
+    /// The file system is full.
+    pub(crate) fn warm_up(&self) -> io::Result<()> {
         const STEP: usize = 1 << 20;
         let parts = [(self.symbols_at, self.symbols_bytes.min(4 * STEP)), (self.ring_at, self.ring_bytes)];
         for (at, bytes) in parts {
@@ -156,12 +159,13 @@ impl Region {
                 let step = STEP.min(at + bytes - from);
                 // Held for a step: what was given back is not taken again.
                 let file = self.file();
-                let Some(file) = &*file else { return };
-                let _ = claim(file, from, step);
+                let Some(file) = &*file else { return Ok(()) };
+                claim(file, from, step)?;
                 // SAFETY: a part of the mapping; populating changes no content.
                 unsafe { libc::madvise(self.base.add(from).cast(), step, libc::MADV_POPULATE_WRITE) };
             }
         }
+        Ok(())
     }
 
     /// Claims memory for slab `i`, once: its first two pages of slots and its cold page in the file. What

@@ -81,11 +81,13 @@ pub(crate) fn choose(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass>
         let path = name.replace('.', "/");
         let wanted = (agent.options.waits && waits::has_waits(&path))
             || (late && rewriting::is_of_application(agent, env, &path, || agent.jvmti.class_loader(class)));
-        if wanted && looping.contains(&key) && !before.contains_key(&key) {
-            held.insert(key, name);
-            return false;
+        if !wanted || !looping.contains(&key) {
+            return wanted;
         }
-        wanted
+        if !before.contains_key(&key) {
+            held.insert(key, name);
+        }
+        false
     });
     *agent.held.lock().unwrap_or_else(|e| e.into_inner()) = held;
     classes

@@ -30,6 +30,8 @@ pub(crate) enum Message {
     Asked(Asked),
     /// The program itself wants an incident, for this reason.
     Wanted(String),
+    /// The memory for what is recorded cannot be had, for this reason.
+    NoMemory(String),
     /// The VM ends: let go of it.
     End,
 }

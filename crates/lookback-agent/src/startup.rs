@@ -97,14 +97,15 @@ fn prepare(vm: *mut JavaVM, text: &str) -> Result<&'static Agent, String> {
     let directory = std::env::current_dir().unwrap_or_default();
     let runtime = default_runtime_dir();
     let safe = server::prepare_directory(&runtime);
-    if let Err(e) = &safe {
-        log::line(&format!("no control socket, the `lookback` command will not find this process: {e}"));
-    }
     let runtime = safe.is_ok().then_some(runtime);
     let names = Names { program: &program, jvm: &jvm };
     let carried = before.map(|b| b.symbols.close(&b.region)).unwrap_or_default();
     let region = make_region(&options, runtime.as_deref(), &names, before.map(|b| &b.region))
         .inspect_err(|_| before.iter().for_each(|b| b.symbols.reopen()))?;
+    // Not before: where there is no place for its memory either, that is the one line.
+    if let Err(e) = &safe {
+        log::line(&format!("no control socket, the `lookback` command will not find this process: {e}"));
+    }
     let symbols = before.map_or_else(Symbols::new, |b| Symbols::after(&b.symbols, &region, &carried));
     let socket = runtime.filter(|_| options.control).map(|dir| socket_path(&dir, std::process::id()));
     let parts =
@@ -251,7 +252,6 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
         agent.brake.find(env, class);
         agent.helpers.start("lookback-brake", move || brake::run(agent))?;
     }
-    agent.helpers.start("lookback-warm", move || agent.region.warm_up())?;
     begin_threads(agent, env)?;
     if !again {
         spans::define(env);
@@ -271,6 +271,7 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
     agent.passes.announce(loaded.len());
     // Before the classes are rewritten, which in a large program takes seconds: it can be asked how far it is.
     begin_control(agent)?;
+    agent.helpers.start("lookback-warm", move || warm_up(agent))?;
     retransform::pass(agent, env, loaded);
     announce(agent);
     Ok(())
@@ -357,6 +358,16 @@ fn begin_control(agent: &'static Agent) -> Result<(), String> {
         // ORDERING: Release; pairs with the Acquire in `end`.
         agent.control_gone.store(true, Ordering::Release);
     })
+}
+
+/// Takes the rest of the ring's memory. Where somebody else has taken it meanwhile, nothing is recorded: a store into what
+/// is not there would end the program.
+fn warm_up(agent: &Agent) {
+    if let Err(e) = agent.region.warm_up() {
+        agent.tracing.set(false);
+        threads::stop_all(agent);
+        let _ = agent.control.get().map(|control| control.send(Message::NoMemory(e.to_string())));
+    }
 }
 
 fn announce(agent: &Agent) {

@@ -6,6 +6,7 @@
 mod agent;
 mod args;
 mod attach;
+mod c_library;
 mod control;
 mod error;
 mod incident;

@@ -13,6 +13,8 @@ mod attach;
 mod bad_input;
 mod brake;
 mod call_tree;
+mod containers;
+mod detach;
 mod detector;
 mod exits;
 mod governor;
