@@ -82,7 +82,7 @@ $(PROBE): $(PROBE_SOURCES)
 	@$(STEP) 'build: naive probe' $(WITH) mvn -q -B -f java/probe/pom.xml package -Dmaven.test.skip=true
 	@touch $@
 
-.PHONY: test test-rust test-ring-models test-ring-races fuzz test-web test-java test-perfetto test-e2e
+.PHONY: test test-rust test-ring-models test-ring-races fuzz test-web test-java test-perfetto test-e2e test-detach
 test: build ## Run all tests; the last line is `N passed, N failed`
 	@$(WITH) scripts/test.sh
 test-rust: $(PAGE) ## Test the crates
@@ -103,6 +103,9 @@ test-perfetto: ## Have Perfetto's own engine read a trace
 	@$(WITH) scripts/test.sh perfetto
 test-e2e: build ## Record real programs on real JVMs and read the incidents
 	@$(WITH) scripts/test.sh e2e
+ATTACHMENTS ?= 100
+test-detach: build ## Attach to one program and leave it ATTACHMENTS times, on each JDK; minutes
+	@$(WITH) env LOOKBACK_ATTACHMENTS=$(ATTACHMENTS) cargo test -q -p lookback-e2e a_program_can_be_left -- --nocapture
 
 .PHONY: test-suites
 test-suites: native ## Compare well-known libraries' own test suites with and without the agent; takes long, fetches them by Maven
