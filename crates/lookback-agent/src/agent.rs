@@ -200,7 +200,8 @@ impl Agent {
             governor: Governor::new(&options, &program, trace_point),
             counts: Counts::default(),
             passes: Passes::default(),
-            held: Mutex::default(),
+            // They still are as the agent before had them.
+            held: Mutex::new(before.map(|b| b.held()).unwrap_or_default()),
             rates: Rates::default(),
             tracing: Switch::new(options.tracing),
             detached: AtomicBool::new(false),
@@ -249,6 +250,10 @@ impl Agent {
         let system_group = groups.first().map_or(std::ptr::null_mut(), |&g| global(g));
         let live = Live { java, platform_loader: global(platform_loader), system_group };
         self.java.set(live).map_err(|_| "the agent is alive already".to_owned())
+    }
+
+    fn held(&self) -> FxHashMap<u64, String> {
+        self.held.lock().unwrap_or_else(|e| e.into_inner()).clone()
     }
 
     /// Lets go of what is large, once it has left the program.

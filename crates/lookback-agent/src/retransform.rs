@@ -78,9 +78,7 @@ pub(crate) fn choose(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass>
     let classes = loaded(agent, env, |class| {
         let name = agent.jvmti.class_name(class).unwrap_or_default();
         let key = hash_class(&name);
-        let path = name.replace('.', "/");
-        let wanted = (agent.options.waits && waits::has_waits(&path))
-            || (late && rewriting::is_of_application(agent, env, &path, || agent.jvmti.class_loader(class)));
+        let wanted = has_waits(agent, &name) || (late && is_own(agent, env, class, &name));
         if !wanted || !looping.contains(&key) {
             return wanted;
         }
@@ -97,12 +95,25 @@ pub(crate) fn choose(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass>
 /// loading them after `seen` were looked up, the hashes of whose names they are.
 pub(crate) fn give_back_late(agent: &Agent, env: *mut JNIEnv, seen: &FxHashSet<u64>) -> u64 {
     let late = loaded(agent, env, |class| {
-        let key = agent.jvmti.class_name(class).map_or(0, |name| hash_class(&name));
-        !seen.contains(&key) && agent.symbols.known(key).is_some() && !is_held(agent, key)
+        let name = agent.jvmti.class_name(class).unwrap_or_default();
+        let key = hash_class(&name);
+        // A class whose monitors have names is known as well.
+        let is_late = !seen.contains(&key) && agent.symbols.known(key).is_some() && !is_held(agent, key);
+        is_late && (has_waits(agent, &name) || is_own(agent, env, class, &name))
     });
     let n = late.len() as u64;
     all(agent, env, late);
     n
+}
+
+/// Whether the class of this name has wait points that are traced.
+fn has_waits(agent: &Agent, name: &str) -> bool {
+    agent.options.waits && waits::has_waits(&name.replace('.', "/"))
+}
+
+/// Whether it is the program's.
+fn is_own(agent: &Agent, env: *mut JNIEnv, class: jclass, name: &str) -> bool {
+    rewriting::is_of_application(agent, env, &name.replace('.', "/"), || agent.jvmti.class_loader(class))
 }
 
 fn is_held(agent: &Agent, class: u64) -> bool {

@@ -138,7 +138,8 @@ fn a_class_in_which_a_loop_runs_is_told_by_stop_and_detach() {
         assert!(told.contains(waits), "JDK {}: {told}", jdk.version);
         // Its trace points are still there, and whoever attaches again knows their names.
         attach(&place, &mut running, &["--trivial", "0"]);
-        place.lookback(&["detach", &pid]).ok();
+        let told = place.lookback(&["detach", &pid]).ok().out;
+        assert!(told.contains(waits), "JDK {}: {told}", jdk.version);
         assert!(running.end().ok().out.ends_with("done\n"));
     }
 }

@@ -15,14 +15,14 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings, streams: &mut Streams<'_>
         Some(_) => run::untraced(&args.command)?,
         None => run::plan(&args.command, &argument, run::current_tool_options().as_deref())?,
     };
-    if args.dry_run {
-        return writeln!(streams.out, "{}", plan.to_shell()).map_err(stdout);
-    }
     if let Some(java) = without.filter(|_| !settings.options.quiet) {
         streams.note(&format!(
             "{} is built for the C library musl, and the agent for glibc: the program runs, untraced",
             java.display()
         ));
+    }
+    if args.dry_run {
+        return writeln!(streams.out, "{}", plan.to_shell()).map_err(stdout);
     }
     if plan.tool_options.is_some() && !settings.options.quiet {
         let program = args.command[0].to_string_lossy();
