@@ -183,7 +183,8 @@ impl Agent {
             parts;
         let detector = Detector::new(&options.slow);
         let spans = carried.iter().flat_map(|class| class.methods.iter().map(|m| (m, &class.class)));
-        let rule = |m: &Method, class: &str| detector.rule_of(class, &m.name, &[]).map_or(u32::MAX, u32::from);
+        let rule =
+            |m: &Method, class: &str| detector.rule_of(class, &m.name, &[]).map_or(u32::MAX, u32::from);
         let rules_again = spans.map(|(m, class)| (m.id.0, rule(m, class))).collect();
         let java = OnceLock::new();
         if let Some(live) = before.and_then(|b| b.java.get()) {

@@ -208,7 +208,11 @@ impl Control<'_> {
             }
             Request::Start { .. } => {
                 let message = match self.switch(true) {
-                    Some(done) => format!("tracing is on; {} rewritten in {:.1} s", detach::classes(done.classes), done.seconds),
+                    Some(done) => format!(
+                        "tracing is on; {} rewritten in {:.1} s",
+                        detach::classes(done.classes),
+                        done.seconds
+                    ),
                     None => "tracing was on already".into(),
                 };
                 Answer::Done { message }

@@ -68,7 +68,9 @@ pub(crate) fn leave(agent: &Agent, env: *mut JNIEnv, done: &Rewriting) -> String
         format_bytes(agent.options.ring)
     );
     if !outside {
-        message.push_str("; a thread stands still within a trace point, and meets an empty record when it goes on");
+        message.push_str(
+            "; a thread stands still within a trace point, and meets an empty record when it goes on",
+        );
     }
     message
 }
@@ -81,7 +83,11 @@ pub(crate) fn given_back(agent: &Agent, done: &Rewriting) -> String {
         n => format!("{} given back in {:.1} s", classes(n), done.seconds),
     };
     if held.is_empty() {
-        return if given.is_empty() { "all classes are as they were".into() } else { format!("{given}, all are as they were") };
+        return if given.is_empty() {
+            "all classes are as they were".into()
+        } else {
+            format!("{given}, all are as they were")
+        };
     }
     let mut names: Vec<&str> = held.values().map(String::as_str).collect();
     names.sort_unstable();

@@ -13,6 +13,7 @@
 
 mod agent;
 mod brake;
+mod cgroup;
 mod clock;
 mod control;
 mod detach;

@@ -5,6 +5,7 @@
 //! memory. Its addresses are never unmapped while the program runs: compiled code holds some of them. Given back, they
 //! are memory of the process, and another region may take their place.
 
+use crate::cgroup;
 use crate::clock;
 use lookback_format::region::{self, ACTIVE, HEADER_BYTES, MAX_SLABS, VERSION, WATCHING, header, slab};
 use lookback_format::slot::FILLER;
@@ -355,6 +356,9 @@ fn claim(file: &File, at: usize, bytes: usize) -> io::Result<()> {
     }
 }
 
+/// Of a cgroup's memory, no more than one part in so many is taken: the rest is the program's, which would be killed without.
+const MOST_OF_LIMIT: u64 = 4;
+
 /// A budget that does not fit is refused before, with a message that says what to do.
 fn refuse_when_full(file: &File, budget: u64) -> io::Result<()> {
     // SAFETY: zeros are a valid statvfs.
@@ -369,6 +373,14 @@ fn refuse_when_full(file: &File, budget: u64) -> io::Result<()> {
             "only {} MiB are free on its file system and the budget is {} MiB; choose a smaller ring= or another region=",
             free >> 20,
             budget >> 20
+        )));
+    }
+    if let Some(limit) = cgroup::memory_limit().filter(|limit| limit / MOST_OF_LIMIT < budget) {
+        return Err(io::Error::other(format!(
+            "the memory limit of its cgroup is {} MiB, of which the budget of {} MiB would take more than a quarter; choose ring={}m or less",
+            limit >> 20,
+            budget >> 20,
+            limit / MOST_OF_LIMIT >> 20
         )));
     }
     Ok(())

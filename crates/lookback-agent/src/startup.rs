@@ -344,9 +344,9 @@ fn begin_control(agent: &'static Agent) -> Result<(), String> {
     if let Some(path) = &agent.socket {
         let listener: Result<UnixListener, String> = server::listen(path).map_err(|e| e.to_string());
         match listener {
-            Ok(listener) => agent
-                .helpers
-                .start("lookback-serve", move || server::run(agent, listener, path, &tell))?,
+            Ok(listener) => {
+                agent.helpers.start("lookback-serve", move || server::run(agent, listener, path, &tell))?
+            }
             Err(e) => log::line(&format!(
                 "no control socket at {}: {e}; the `lookback` command will not find this process",
                 path.display()

@@ -37,9 +37,8 @@ fn loader(program: &Path) -> io::Result<String> {
     /// The kind of program header that names the loader, and the most bytes that its name may have.
     const INTERPRETER: [u8; 4] = 3_u32.to_le_bytes();
     const MOST_BYTES: u64 = 4096;
-    let number = |bytes: &[u8], at: usize| {
-        bytes[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight))
-    };
+    let number =
+        |bytes: &[u8], at: usize| bytes[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
     let mut file = File::open(program)?;
     let mut head = [0; 64];
     file.read_exact(&mut head)?;

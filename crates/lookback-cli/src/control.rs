@@ -130,23 +130,24 @@ impl Client {
             let deadline = Instant::now() + limit;
             let reply = socket::read_on(&mut stream, rest, deadline, MOST_BYTES, Some(b'\n'));
             break match reply.end {
-                None | Some(End::Closed) if !reply.bytes.is_empty() => match serde_json::from_slice(&reply.bytes)
-                {
-                    Ok(Answer::Progress { done, of }) => {
-                        hear(done, of);
-                        rest = reply.rest;
-                        continue;
+                None | Some(End::Closed) if !reply.bytes.is_empty() => {
+                    match serde_json::from_slice(&reply.bytes) {
+                        Ok(Answer::Progress { done, of }) => {
+                            hear(done, of);
+                            rest = reply.rest;
+                            continue;
+                        }
+                        Ok(Answer::Error { message, hint }) => {
+                            return Err(Error::Refused {
+                                pid,
+                                message: printable(&message),
+                                hint: printable(&hint),
+                            });
+                        }
+                        Ok(answer) => return Ok(answer),
+                        Err(e) => e.to_string(),
                     }
-                    Ok(Answer::Error { message, hint }) => {
-                        return Err(Error::Refused {
-                            pid,
-                            message: printable(&message),
-                            hint: printable(&hint),
-                        });
-                    }
-                    Ok(answer) => return Ok(answer),
-                    Err(e) => e.to_string(),
-                },
+                }
                 None | Some(End::Closed) => "it closed the connection without a word".to_owned(),
                 Some(End::Silent) => return Err(silent),
                 Some(End::TooLong) => format!("it is longer than {MOST_BYTES} bytes"),

@@ -64,10 +64,8 @@ fn in_a_container_it_works_or_says_in_one_line_why_not() {
     }
     let place = Place::new();
     std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).expect("its mode");
-    let (library, class) = (
-        for_all(&place, artifacts::agent()),
-        for_all(&place, &artifacts::programs().join("Exits.class")),
-    );
+    let (library, class) =
+        (for_all(&place, artifacts::agent()), for_all(&place, &artifacts::programs().join("Exits.class")));
     let inner = std::fs::read_dir(artifacts::programs()).expect("the programs").flatten().map(|e| e.path());
     for file in inner.filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("Exits$"))) {
         for_all(&place, &file);

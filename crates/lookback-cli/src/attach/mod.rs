@@ -50,7 +50,8 @@ const DYNAMIC_LOADING: &str = "EnableDynamicAgentLoading";
 
 /// How a flag of the JVM was set; the last word counts, and those on the command line come last. `None` when it was not.
 fn flag(process: &Process, name: &str) -> Option<bool> {
-    let variables = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"].map(|name| process.variable(name).unwrap_or_default());
+    let variables =
+        ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"].map(|name| process.variable(name).unwrap_or_default());
     let words = variables.iter().flat_map(|value| value.split_whitespace()).map(str::to_owned);
     let set = |word: String| match word.strip_prefix("-XX:")?.split_at_checked(1)? {
         ("+", flag) if flag == name => Some(true),
