@@ -28,12 +28,12 @@ impl Uses {
         let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid)).expect("it runs");
         let files = std::fs::read_dir(format!("/proc/{}/fd", running.pid)).expect("it runs").count();
         let jcmd = Command::new(jdk.tool("jcmd"))
-            .args([&running.pid.to_string(), "GC.heap_info"])
+            .args([&running.pid.to_string(), "VM.metaspace", "basic", "scale=K"])
             .env_remove("JAVA_TOOL_OPTIONS")
             .output()
             .expect("the JDK has jcmd");
         let info = String::from_utf8_lossy(&jcmd.stdout).into_owned();
-        let metaspace = info.lines().find_map(|l| number(l, "Metaspace", "used"));
+        let metaspace = info.lines().find_map(|l| number(l, "Both:", ""));
         Uses {
             files,
             threads: status.lines().find_map(|l| number(l, "Threads:", "")).expect("a number"),
