@@ -80,14 +80,17 @@ fn a_program_can_be_left_and_traced_again_however_often() {
             let lines = recorded.lines(worker, "");
             assert!(lines.iter().any(|l| l == "E Churn.fib"), "JDK {}, round {round}", jdk.version);
             let told = place.lookback(&["detach", &pid]).ok().out;
-            let all = ["given back in", "all are as they were", "its socket and its threads are gone"];
+            let all = ["given back in", "its socket and its threads are gone"];
             assert!(all.iter().all(|words| told.contains(words)), "{told}");
+            // On a busy machine a round of the program can last so long that it is a loop; then that is told.
+            let waits = told.contains("when the loop ends (Churn)");
+            assert!(waits || told.contains("all are as they were"), "{told}");
             assert!(!place.region().exists(), "the region is gone");
             let left = std::fs::read_dir(place.runtime()).expect("it is there").count();
             assert_eq!(left, 0, "the socket and the link to the region are gone");
             place.lookback(&["status", &pid]).fails(1, &["is not traced by Lookback"]);
             running.ask("gc", "right gc");
-            let uses = settled(jdk, &running);
+            let uses = settled(jdk, &running, waits);
             let first = *first.get_or_insert(uses);
             // The attach listener and the compilers come and go as they like, and each round of work has a thread.
             assert!(uses.threads <= first.threads + 4, "JDK {}, {round}: {first:?}, {uses:?}", jdk.version);
@@ -106,14 +109,15 @@ fn a_program_can_be_left_and_traced_again_however_often() {
     }
 }
 
-/// What it uses, when the agent's last threads are gone: they end just after they have told that they do.
-fn settled(jdk: &Jdk, running: &Running) -> Uses {
+/// What it uses, when the agent's last threads are gone: they end just after they have told that they do. While a class
+/// `waits`, one stays that gives it back.
+fn settled(jdk: &Jdk, running: &Running, waits: bool) -> Uses {
     let begun = Instant::now();
     loop {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", running.pid)).expect("it runs");
         let name = |t: std::fs::DirEntry| std::fs::read_to_string(t.path().join("comm")).unwrap_or_default();
         let ours: Vec<String> = tasks.flatten().map(name).filter(|n| n.starts_with("lookback")).collect();
-        if ours.is_empty() {
+        if ours.len() <= usize::from(waits) {
             return Uses::of(jdk, running);
         }
         assert!(begun.elapsed() < Duration::from_secs(60), "{ours:?}");
