@@ -7,13 +7,26 @@
 use std::fs::read_to_string;
 use std::path::Path;
 
-/// The least limit, bytes.
-pub(crate) fn memory_limit() -> Option<u64> {
-    let groups = read_to_string("/proc/self/cgroup").ok()?;
-    least(&groups, Path::new("/sys/fs/cgroup"))
+/// Of a limit, no more than one part in so many is taken: the rest is the program's, which would be killed without.
+const PART: u64 = 4;
+
+/// The limit on memory, where there is one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    /// Bytes of all of the program's memory.
+    pub(crate) whole: u64,
+    /// Bytes that the region may take.
+    pub(crate) region: u64,
 }
 
-/// As [`memory_limit`], of a process whose groups these are, with the file systems of cgroups at `mounts`.
+/// The least limit.
+pub(crate) fn memory_limit() -> Option<Limit> {
+    let groups = read_to_string("/proc/self/cgroup").ok()?;
+    let whole = least(&groups, Path::new("/sys/fs/cgroup"))?;
+    Some(Limit { whole, region: whole / PART })
+}
+
+/// The least limit, bytes, of a process whose groups these are, with the file systems of cgroups at `mounts`.
 fn least(groups: &str, mounts: &Path) -> Option<u64> {
     let limits = groups.lines().filter_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);

@@ -356,9 +356,6 @@ fn claim(file: &File, at: usize, bytes: usize) -> io::Result<()> {
     }
 }
 
-/// Of a cgroup's memory, no more than one part in so many is taken: the rest is the program's, which would be killed without.
-const MOST_OF_LIMIT: u64 = 4;
-
 /// A budget that does not fit is refused before, with a message that says what to do.
 fn refuse_when_full(file: &File, budget: u64) -> io::Result<()> {
     // SAFETY: zeros are a valid statvfs.
@@ -375,12 +372,12 @@ fn refuse_when_full(file: &File, budget: u64) -> io::Result<()> {
             budget >> 20
         )));
     }
-    if let Some(limit) = cgroup::memory_limit().filter(|limit| limit / MOST_OF_LIMIT < budget) {
+    if let Some(limit) = cgroup::memory_limit().filter(|limit| limit.region < budget) {
         return Err(io::Error::other(format!(
             "the memory limit of its cgroup is {} MiB, of which the budget of {} MiB would take more than a quarter; choose ring={}m or less",
-            limit >> 20,
+            limit.whole >> 20,
             budget >> 20,
-            limit / MOST_OF_LIMIT >> 20
+            limit.region >> 20
         )));
     }
     Ok(())

@@ -78,7 +78,9 @@ pub(crate) fn choose(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass>
     let classes = loaded(agent, env, |class| {
         let name = agent.jvmti.class_name(class).unwrap_or_default();
         let key = hash_class(&name);
-        let wanted = has_waits(agent, &name) || (late && is_own(agent, env, class, &name));
+        // To give back what was never rewritten takes time, and some VMs keep every version of a class.
+        let worth = agent.is_tracing() || agent.symbols.known(key).is_some();
+        let wanted = worth && (has_waits(agent, &name) || (late && is_own(agent, env, class, &name)));
         if !wanted || !looping.contains(&key) {
             return wanted;
         }

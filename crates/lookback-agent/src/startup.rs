@@ -5,6 +5,7 @@
 //! class is rewritten.
 
 use crate::agent::{Agent, Parts};
+use crate::cgroup;
 use crate::brake;
 use crate::control;
 use crate::events;
@@ -24,7 +25,7 @@ use jni_sys::{JNIEnv, JavaVM, jclass};
 use lookback_format::control::{region_path, runtime_dir, socket_path};
 use lookback_format::region::header;
 use lookback_jvmti::{Capabilities, Capability, Event, Jvmti};
-use lookback_options::{Options, Source, format_bytes};
+use lookback_options::{Options, RING_BYTES, Source, format_bytes};
 use std::ffi::CString;
 use std::os::unix::net::UnixListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,8 +80,9 @@ fn prepare(vm: *mut JavaVM, text: &str) -> Result<&'static Agent, String> {
             "the agent is loaded already in this process; one is enough (`lookback status PID`)".into()
         );
     }
-    let options = read_options(text)?;
+    let mut options = read_options(text)?;
     log::set_quiet(options.quiet);
+    fit_to_container(&mut options);
     let jvmti = match before {
         Some(before) => before.jvmti,
         None => environment(vm)?,
@@ -142,6 +144,21 @@ fn read_options(text: &str) -> Result<Options, String> {
     }
     options.apply(&text, Source::Given).map_err(|e| e.to_string())?;
     Ok(options)
+}
+
+/// A ring that nobody has asked for is made smaller where a container would have no room for it.
+fn fit_to_container(options: &mut Options) {
+    let Some(limit) = cgroup::memory_limit().filter(|l| l.region < options.ring) else { return };
+    let fits = limit.region >> 20 << 20;
+    if !options.is_chosen("ring") && fits >= RING_BYTES.0 {
+        log::line(&format!(
+            "the memory limit of its cgroup is {}: it takes {} and not {}; ring= asks for more or less",
+            format_bytes(limit.whole >> 20 << 20),
+            format_bytes(fits),
+            format_bytes(options.ring),
+        ));
+        options.ring = fits;
+    }
 }
 
 fn environment(vm: *mut JavaVM) -> Result<Jvmti, String> {
