@@ -5,8 +5,8 @@
 //! class is rewritten.
 
 use crate::agent::{Agent, Parts};
-use crate::cgroup;
 use crate::brake;
+use crate::cgroup;
 use crate::control;
 use crate::events;
 use crate::java::{clear, delete, jni};

@@ -391,7 +391,9 @@ impl Options {
     /// the tick.
     #[must_use]
     pub fn ticker_share(&self) -> Option<f64> {
-        self.budget.filter(|_| !self.is_chosen("tick")).map(|hundredths| f64::from(hundredths) / 10_000.0 / 6.0)
+        self.budget
+            .filter(|_| !self.is_chosen("tick"))
+            .map(|hundredths| f64::from(hundredths) / 10_000.0 / 6.0)
     }
 
     /// What no single value shows.
