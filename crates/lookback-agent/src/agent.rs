@@ -208,7 +208,9 @@ impl Agent {
             detached: AtomicBool::new(false),
             helpers: Helpers::default(),
             rules_again,
-            need_annotations: annotated || options.trace.need_annotations(),
+            need_annotations: annotated
+                || options.trace.need_annotations()
+                || options.precise.need_annotations(),
             carrier: AtomicU32::new(0),
             started: clock::now(),
             incidents: Mutex::default(),

@@ -212,13 +212,16 @@ impl<'a> Plan<'a> {
         if m.is_static_initializer() {
             return agent.options.waits.then_some((Kind::Timed, Wait::ClassInit));
         }
-        Some((Kind::Plain, Wait::None))
+        let precise = agent.options.is_precise(&self.class, name, &annotations);
+        Some((if precise { Kind::Precise } else { Kind::Plain }, Wait::None))
     }
 }
 
 /// The kinds of trace points, before a method has its id.
 enum Kind {
     Plain,
+    /// Timed, but dropped when it costs too much.
+    Precise,
     Timed,
     Watched(u16),
 }
@@ -247,8 +250,11 @@ impl Policy for Plan<'_> {
         let name = m.name.to_lossy();
         let Some((kind, wait)) = self.decide(class, m, &name) else { return Probe::None };
         let Some(id) = self.id(m, &name, wait) else { return Probe::None };
-        if matches!(kind, Kind::Plain) {
+        if matches!(kind, Kind::Plain | Kind::Precise) {
             self.plain.push(id);
+            if matches!(kind, Kind::Precise) {
+                self.agent.governor.is_timed(id);
+            }
             if let Some((method, _)) = self.fresh.last().filter(|(_, fresh)| *fresh == id) {
                 self.agent.governor.recall(id, self.key, *method);
             }
@@ -263,7 +269,7 @@ impl Policy for Plan<'_> {
         let id = lookback_classfile::MethodId(id.0);
         match kind {
             Kind::Plain => Probe::Plain(id),
-            Kind::Timed => Probe::Timed(id),
+            Kind::Timed | Kind::Precise => Probe::Timed(id),
             Kind::Watched(rule) => Probe::Watched { id, rule },
         }
     }

@@ -42,6 +42,11 @@ pub const KEYS: &[Key] = &[
         "com.acme.**",
         "trace only what matches; ! takes away, @Name asks for an annotation (default: all of the application)",
     ),
+    list(
+        "precise",
+        "com.acme.Api.*",
+        "read the clock at both ends of matching calls: their times are exact, and a record costs some 50 ns (default: none)",
+    ),
     key("ring", "64m", "memory for everything: ring, symbols, threads (4m to 4g)"),
     key(
         "budget",
@@ -171,6 +176,8 @@ pub struct Options {
     pub slow: Vec<SlowRule>,
     /// What is traced.
     pub trace: Patterns,
+    /// What has exact times; nothing when it is empty.
+    pub precise: Patterns,
     /// Bytes for everything.
     pub ring: u64,
     /// Hundredths of a percent of the program's processor time that tracing may take; none for no bound.
@@ -215,6 +222,7 @@ impl Default for Options {
         Options {
             slow: Vec::new(),
             trace: Patterns::default(),
+            precise: Patterns::default(),
             ring: 64 << 20,
             budget: Some(300),
             profile: ProfilePlace::Cache,
@@ -338,6 +346,11 @@ impl Options {
                     self.trace.0.push(Pattern::parse(pattern).map_err(bad)?);
                 }
             }
+            "precise" => {
+                for pattern in value.split(';') {
+                    self.precise.0.push(Pattern::parse(pattern).map_err(bad)?);
+                }
+            }
             "ring" => {
                 self.ring = parse_bytes(value).map_err(bad)?;
                 if !(RING_BYTES.0..=RING_BYTES.1).contains(&self.ring) {
@@ -387,6 +400,12 @@ impl Options {
         KEYS.iter().zip(&self.sources).any(|(k, s)| k.name == key && *s != Source::Default)
     }
 
+    /// Whether the calls of a method are to have exact times.
+    #[must_use]
+    pub fn is_precise(&self, class: &str, method: &str, annotations: &[&str]) -> bool {
+        !self.precise.0.is_empty() && self.precise.select(class, method, annotations)
+    }
+
     /// The share of a core that telling time may take: a sixth of the budget; none without one, and when somebody chose
     /// the tick.
     #[must_use]
@@ -419,6 +438,7 @@ impl Options {
             let mut values = match key.name {
                 "slow" => self.slow.iter().map(SlowRule::text).collect(),
                 "trace" => self.trace.0.iter().map(ToString::to_string).collect(),
+                "precise" => self.precise.0.iter().map(ToString::to_string).collect(),
                 "ring" => vec![format_bytes(self.ring)],
                 "budget" => vec![self.budget.map_or_else(|| "off".to_owned(), format_share)],
                 "profile" => match &self.profile {

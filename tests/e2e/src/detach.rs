@@ -90,11 +90,11 @@ fn a_program_can_be_left_and_traced_again_however_often() {
             assert_eq!(left, 0, "the socket and the link to the region are gone");
             place.lookback(&["status", &pid]).fails(1, &["is not traced by Lookback"]);
             running.ask("gc", "right gc");
-            let uses = settled(jdk, &running, waits);
+            let uses = settled(jdk, &running, waits, first.map(|first: Uses| first.files));
             let first = *first.get_or_insert(uses);
             // The attach listener and the compilers come and go as they like, and each round of work has a thread.
             assert!(uses.threads <= first.threads + 4, "JDK {}, {round}: {first:?}, {uses:?}", jdk.version);
-            assert_eq!(uses.files, first.files, "JDK {}, round {round}", jdk.version);
+            assert!(uses.files <= first.files, "JDK {}, round {round}: {first:?}, {uses:?}", jdk.version);
             // A page of a slab's slots, the next, and one of its cold part stay mapped.
             assert!(uses.shared_memory <= 12, "JDK {}, round {round}: {uses:?}", jdk.version);
         }
@@ -109,16 +109,20 @@ fn a_program_can_be_left_and_traced_again_however_often() {
     }
 }
 
-/// What it uses, when the agent's last threads are gone: they end just after they have told that they do. While a class
-/// `waits`, one stays that gives it back.
-fn settled(jdk: &Jdk, running: &Running, waits: bool) -> Uses {
+/// What it uses, when the agent's last threads are gone, which end just after they have told that they do, and no more than
+/// so many `files` are open: the VM closes those by which it was asked when it likes. While a class `waits`, one thread
+/// stays that gives it back.
+fn settled(jdk: &Jdk, running: &Running, waits: bool, files: Option<usize>) -> Uses {
     let begun = Instant::now();
     loop {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", running.pid)).expect("it runs");
         let name = |t: std::fs::DirEntry| std::fs::read_to_string(t.path().join("comm")).unwrap_or_default();
         let ours: Vec<String> = tasks.flatten().map(name).filter(|n| n.starts_with("lookback")).collect();
         if ours.len() <= usize::from(waits) {
-            return Uses::of(jdk, running);
+            let uses = Uses::of(jdk, running);
+            if files.is_none_or(|files| uses.files <= files) || begun.elapsed() > Duration::from_secs(20) {
+                return uses;
+            }
         }
         assert!(begun.elapsed() < Duration::from_secs(60), "{ours:?}");
         std::thread::yield_now();

@@ -86,6 +86,27 @@ fn a_watched_method_is_never_dropped_however_hot() {
 }
 
 #[test]
+fn what_is_to_be_precise_has_exact_times_and_is_dropped_like_others_when_it_costs_too_much() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = started(jdk, &place, "budget=3%,precise=Hot.stage;Hot$Two.*");
+        running.ask("request 100", "did request 100");
+        let recorded = place.dump(running.pid);
+        let recording = recorded.analysed();
+        let slices =
+            &recording.threads[recording.thread(recorded.thread("main").key).expect("it ran")].slices;
+        let errors = |name: &str| -> Vec<u32> {
+            let of = |i: &lookback_analysis::SliceIndex| recorded.full_name(slices.method[i.at()]) == name;
+            slices.indices().filter(of).map(|i| slices.error[i.at()]).collect()
+        };
+        assert_eq!(errors("Hot.stage"), [0, 0], "JDK {}", jdk.version);
+        assert!(errors("Hot.request").iter().all(|&error| error > 0), "a tick's");
+        until_dropped(&place, &mut running, "two", "Hot$Two.step");
+        running.end().ok();
+    }
+}
+
+#[test]
 fn without_a_budget_nothing_is_dropped() {
     let place = Place::new();
     let mut running = started(&jdks()[0], &place, "budget=off");

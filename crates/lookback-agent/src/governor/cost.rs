@@ -18,6 +18,20 @@ pub(crate) fn trace_point() -> f64 {
     IN_PROGRAMS * bursts.min_by(f64::total_cmp).unwrap_or(1.0)
 }
 
+/// Nanoseconds of processor time that a record with its exact time costs: to leave compiled code takes about as long as to
+/// read the clock does.
+pub(crate) fn timed() -> f64 {
+    const READS: u32 = 64;
+    let burst = || {
+        let begun = crate::clock::now();
+        for _ in 1..READS {
+            black_box(crate::clock::now());
+        }
+        crate::clock::now().since(begun).0 as f64 / f64::from(READS)
+    };
+    2.0 * (0..8).map(|_| burst()).min_by(f64::total_cmp).unwrap_or(25.0)
+}
+
 /// The operations of trace points, as often as a page has room for them; nanoseconds of one.
 fn burst() -> f64 {
     const SLOTS: usize = 1_000;

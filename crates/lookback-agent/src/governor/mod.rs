@@ -46,6 +46,9 @@ pub(crate) struct Governor {
     /// Nanoseconds of processor time that a record costs.
     trace_point: f64,
     dropped: RwLock<FxHashSet<MethodId>>,
+    /// Methods with exact times, a record of which costs more, and how many times as much.
+    timed: Mutex<FxHashSet<MethodId>>,
+    times: f64,
     /// The class of each method that may be dropped, by the hash of its name; 0 for all others.
     class_of: Mutex<Vec<u64>>,
     recalled: Mutex<Recalled>,
@@ -76,6 +79,8 @@ impl Governor {
             place,
             trace_point,
             dropped: RwLock::default(),
+            timed: Mutex::default(),
+            times: cost::timed() / trace_point,
             class_of: Mutex::default(),
             recalled: Mutex::default(),
             told: Mutex::default(),
@@ -90,6 +95,11 @@ impl Governor {
             recalled.new.push((id, rate));
             self.dropped.write().unwrap_or_else(|e| e.into_inner()).insert(id);
         }
+    }
+
+    /// The times of this method's calls are exact.
+    pub(crate) fn is_timed(&self, id: MethodId) {
+        self.timed.lock().unwrap_or_else(|e| e.into_inner()).insert(id);
     }
 
     /// Whether a method gets no trace points now.
@@ -213,6 +223,10 @@ impl Rounds {
         }
         let busy = clock::process_cpu();
         let mut sample = self.looks.take(&agent.region, now);
+        {
+            let timed = agent.governor.timed.lock().unwrap_or_else(|e| e.into_inner());
+            sample.weigh(|id| if timed.contains(&id) { agent.governor.times } else { 1.0 });
+        }
         let called = sample.methods.iter().filter(|r| r.per_second >= OFTEN).map(|r| r.id).collect();
         self.held.retain(|_, since| now.since(*since) < HELD);
         // What is dropped may still be recorded, where its old form runs.

@@ -33,6 +33,17 @@ pub(crate) struct Sample {
     pub(crate) methods: Vec<Rate>,
 }
 
+impl Sample {
+    /// A record of a method costs so many times what one of most methods does: as if it had made so many.
+    pub(crate) fn weigh(&mut self, times: impl Fn(MethodId) -> f64) {
+        for rate in &mut self.methods {
+            let more = rate.per_second * (times(rate.id) - 1.0);
+            rate.per_second += more;
+            self.per_second += more;
+        }
+    }
+}
+
 /// Counts of one method.
 #[derive(Clone, Copy, Default)]
 struct Seen {
@@ -209,6 +220,16 @@ mod tests {
             ]
         );
         assert!(counts.take(900.0).is_empty(), "counted once");
+    }
+
+    #[test]
+    fn what_costs_more_counts_for_more() {
+        let rate = |id, per_second| Rate { id: MethodId(id), per_second, leaf: 0.0 };
+        let methods = vec![rate(1, 10.0), rate(2, 90.0)];
+        let mut sample = Sample { per_second: 100.0, held_back: 0.0, methods };
+        sample.weigh(|id| if id == MethodId(1) { 20.0 } else { 1.0 });
+        assert_eq!((sample.per_second, sample.methods[0].per_second), (290.0, 200.0));
+        assert_eq!(sample.methods[1].per_second, 90.0);
     }
 
     #[test]
