@@ -11,6 +11,7 @@ use crate::helpers::Helpers;
 use crate::incidents;
 use crate::java::{Cursor, Java, delete, jni};
 use crate::monitors::Monitors;
+use crate::reach;
 use crate::region::Region;
 use crate::retransform::Passes;
 use crate::rewriting::Counts;
@@ -336,6 +337,7 @@ impl Agent {
             classes_to_come: self.passes.to_come(),
             rewriting: self.passes.last(),
             threads,
+            by_thread: reach::by_thread(self),
             losses: self.losses(),
             rules: self.detector.rules.iter().map(|r| r.text()).zip(found).collect(),
             incidents: self.incidents.lock().unwrap_or_else(|e| e.into_inner()).clone(),

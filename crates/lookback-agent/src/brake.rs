@@ -164,6 +164,13 @@ impl Brake {
         (a.recorded.load(Ordering::Relaxed), a.missed.load(Ordering::Relaxed))
     }
 
+    /// Whether the thread of slab `i` is braked now.
+    pub(crate) fn is_braked(&self, i: u32) -> bool {
+        let a = &self.threads[i as usize];
+        let since = a.since.load(Ordering::Relaxed);
+        since != 0 && a.freed.load(Ordering::Relaxed) < since
+    }
+
     /// How many threads are braked now.
     pub(crate) fn now_braked(&self) -> usize {
         self.braked.len()
@@ -270,8 +277,7 @@ impl Brake {
         let a = &self.threads[i as usize];
         // ORDERING: Acquire; pairs with the Release in `begin`.
         let home = a.home.load(Ordering::Acquire);
-        let since = a.since.load(Ordering::Relaxed);
-        if home.is_null() || since == 0 || a.freed.load(Ordering::Relaxed) >= since {
+        if home.is_null() || !self.is_braked(i) {
             return true; // ended, or released meanwhile
         }
         let cursor = java.cursor(env, home);
@@ -319,7 +325,7 @@ mod tests {
         let brake = brake();
         let (pages, _) = until_braked(&brake, 1_000 * MS, 10_000, 10_000).expect("a flood");
         assert_eq!(pages, 223, "200 pages at once, and one more for each ten");
-        assert_eq!(brake.now_braked(), 1);
+        assert_eq!((brake.now_braked(), brake.is_braked(0), brake.is_braked(1)), (1, true, false));
         assert!(!brake.spend(1, 100_000, Nanos(1_001 * MS)), "each thread has its own allowance");
     }
 
@@ -338,6 +344,7 @@ mod tests {
         assert!(!brake.goes_on(0, Nanos(now.0 + 90_000)), "that is what it had too much");
         let later = Nanos(now.0 + 5 * MS);
         assert!(brake.goes_on(0, later));
+        assert!(!brake.is_braked(0));
         assert_eq!(brake.missed(0), 500_000, "at 100 slots a microsecond");
         assert_eq!(brake.missed(0), 0);
         assert_eq!(brake.totals(0), (pages * 1_000, 500_000));

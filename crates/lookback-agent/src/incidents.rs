@@ -132,10 +132,9 @@ impl<'a> Collection<'a> {
         let agent = self.agent;
         let region = &agent.region;
         // The slabs first, then the ring: a chunk that is emptied between is then in both, and not in neither.
-        let now = clock::now();
         let copies: Vec<_> = (0..agent.slabs.high())
             .filter(|&i| agent.slabs.is_taken(i))
-            .filter_map(|i| slab::copy(region, i, now))
+            .filter_map(|i| slab::copy(region, i))
             .collect();
         self.save_ring()?;
         let mut writer = self.writer.take().ok_or_else(|| io::Error::other("the file is finished"))?;

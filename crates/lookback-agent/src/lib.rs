@@ -27,6 +27,7 @@ mod incidents;
 mod java;
 mod log;
 mod monitors;
+mod reach;
 mod region;
 mod retransform;
 mod rewriting;

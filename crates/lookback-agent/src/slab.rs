@@ -13,6 +13,7 @@
 //! state, key, ids, name        the thread that adopts or releases; the name also the control thread
 //! ```
 
+use crate::clock;
 use crate::java::Cursor;
 use crate::region::{Loss, Region};
 use lookback_format::event::{self, Chunk};
@@ -306,7 +307,7 @@ fn whole_records(slots: &[u8], most: usize) -> usize {
 
 /// Copies slab `i` while its thread runs. `None` when it belongs to nobody, or was being emptied at each of
 /// a few looks: then its slots are in the ring a moment later.
-pub(crate) fn copy(region: &Region, i: u32, now: Nanos) -> Option<SlabCopy> {
+pub(crate) fn copy(region: &Region, i: u32) -> Option<SlabCopy> {
     let at = region.slab_at(i);
     let flushing = region.u32(at + slab::FLUSHING);
     let mut bytes = vec![0u8; slab::COLD_END];
@@ -335,7 +336,8 @@ pub(crate) fn copy(region: &Region, i: u32, now: Nanos) -> Option<SlabCopy> {
         // written after a new emptying began, the load below sees another number.
         fence(Ordering::Acquire);
         if flushing.load(Ordering::Relaxed) == before {
-            return read_slab(&bytes, now);
+            // Not before: nothing that was copied may be younger than the end of its chunk.
+            return read_slab(&bytes, clock::now());
         }
     }
     None

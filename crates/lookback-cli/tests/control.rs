@@ -2,7 +2,7 @@
 
 mod support;
 
-use lookback_format::control::{Answer, Dropped, Governing, MOST_BYTES, Status};
+use lookback_format::control::{Answer, Dropped, Governing, MOST_BYTES, Status, ThreadStatus};
 use std::path::PathBuf;
 use support::{FakeAgent, Place, Reaction};
 
@@ -22,6 +22,13 @@ fn status() -> Status {
         classes_to_come: 0,
         rewriting: Default::default(),
         threads: 42,
+        by_thread: vec![ThreadStatus {
+            name: "exec-1".into(),
+            java_tid: 7,
+            reach_seconds: 1.25,
+            whole: false,
+            braked: true,
+        }],
         governing: Some(Governing {
             budget_percent: 3.0,
             cost_percent: 1.234,
@@ -57,6 +64,7 @@ fn a_status_is_shown_for_people_and_as_json() {
         "12.3 s at 1,234,567 records/s",
         "67.1 MB",
         "about 1.2 % of 3 %",
+        "exec-1 reaches back 1.2 s, braked",
         "2 threads are braked: they record waits and watched calls only, for now",
         "1 method is not traced, which would cost more:",
         "com.acme.Api.hot, 12,345,678 records/s",

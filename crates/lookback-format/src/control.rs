@@ -128,6 +128,10 @@ pub struct Status {
     pub rewriting: Rewriting,
     /// Threads traced now.
     pub threads: u32,
+    /// How far back each reaches; first those whose older records were overwritten, the shortest reach first; of very many
+    /// threads the first.
+    #[serde(default)]
+    pub by_thread: Vec<ThreadStatus>,
     /// Losses by cause.
     pub losses: BTreeMap<String, u64>,
     /// The detectors' rules and how many slow calls each found, in a cool-down too.
@@ -149,6 +153,21 @@ pub struct Rewriting {
     pub seconds: f64,
     /// Seconds of the longest batch; the program stands still for most of them.
     pub longest_seconds: f64,
+}
+
+/// How far back the records of a thread reach.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThreadStatus {
+    /// Its name.
+    pub name: String,
+    /// Java's id of it.
+    pub java_tid: u64,
+    /// How long ago its oldest record that is still there was made, seconds.
+    pub reach_seconds: f64,
+    /// Whether that is all that it has recorded.
+    pub whole: bool,
+    /// Whether it is braked now.
+    pub braked: bool,
 }
 
 /// How the governor keeps its budget.

@@ -57,6 +57,15 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// The thread of a chunk, its place, and the time that no slot in it is older than, from its payload.
+    #[must_use]
+    pub fn peek(payload: &[u8]) -> Option<(ThreadKey, Seq, Nanos)> {
+        let key = u32::from_le_bytes(*payload.first_chunk()?);
+        let seq = u32::from_le_bytes(*payload.get(4..)?.first_chunk()?);
+        let first = u64::from_le_bytes(*payload.get(8..)?.first_chunk()?);
+        Some((ThreadKey(key), Seq(seq), Nanos(first)))
+    }
+
     /// The header that stands before the slots in the ring.
     #[must_use]
     pub fn header(thread: ThreadKey, seq: Seq, first: Nanos, last: Nanos, lost: u32) -> [u8; CHUNK_HEADER] {
@@ -313,6 +322,13 @@ mod tests {
         let read: Vec<_> = frames.by_ref().map(|(k, p)| Event::decode(k, p).unwrap()).collect();
         assert_eq!(read, samples());
         assert_eq!(frames.rest(), 0);
+    }
+
+    #[test]
+    fn a_chunk_tells_whose_it_is_before_it_is_decoded() {
+        let header = Chunk::header(ThreadKey(7), Seq(1), Nanos(1 << 40), Nanos(2), 3);
+        assert_eq!(Chunk::peek(&header), Some((ThreadKey(7), Seq(1), Nanos(1 << 40))));
+        assert_eq!(Chunk::peek(&header[..15]), None);
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn flag(process: &Process, name: &str) -> Option<bool> {
         ("-", flag) if flag == name => Some(false),
         _ => None,
     };
-    words.chain(process.command()).filter_map(set).last()
+    words.chain(process.command()).filter_map(set).next_back()
 }
 
 /// Refuses whatever must not get a SIGQUIT.

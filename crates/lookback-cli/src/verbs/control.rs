@@ -56,13 +56,28 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
         ("Costs", s.governing.as_ref().map_or_else(|| "no budget; set one with --budget".into(), costs)),
         ("Ring", bytes(s.ring_bytes)),
         ("Region", printable(&s.region.display().to_string())),
-        ("Threads", count(u64::from(s.threads))),
+        ("Threads", threads(s)),
         ("Classes", counts(&s.classes, "none yet")),
         ("Losses", counts(&s.losses, "none")),
         ("Rules", or(rules.collect(), "none; add one with --slow PATTERN:THRESHOLD")),
         ("Incidents", or(s.incidents.iter().map(|p| printable(&p.display().to_string())).collect(), "none")),
         ("Options", or(given.map(|o| printable(o)).collect(), "all default")),
     ]
+}
+
+/// How many threads there are, and which reach back least.
+fn threads(s: &Status) -> String {
+    const SHOWN: usize = 3;
+    let mut lines = vec![count(u64::from(s.threads))];
+    let overwritten: Vec<_> = s.by_thread.iter().filter(|t| !t.whole).collect();
+    lines.extend(overwritten.iter().take(SHOWN).map(|t| {
+        let braked = if t.braked { ", braked" } else { "" };
+        format!("  {} reaches back {}{braked}", named(&t.name), seconds(t.reach_seconds))
+    }));
+    if overwritten.len() > SHOWN {
+        lines.push("  ... (--json lists all)".into());
+    }
+    lines.join("\n")
 }
 
 /// What tracing costs, and the costliest of the methods that were dropped for it.

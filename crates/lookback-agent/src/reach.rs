@@ -1,0 +1,54 @@
+//! How far back each thread's records reach.
+//!
+//! The constraint that shaped it: the ring is shared, so a thread that records little reaches back as far as the busiest
+//! lets it, and only the ring itself knows. So it is read through, when somebody asks, and only the heads of its chunks.
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::slab;
+use lookback_format::control::ThreadStatus;
+use lookback_format::event::{Chunk, kind};
+use lookback_format::{Nanos, Seq, ThreadKey};
+use lookback_ring::Position;
+use rustc_hash::FxHashMap;
+
+/// So many threads are told of.
+const MOST: usize = 1_000;
+
+/// The threads that are traced; first those that are not whole, the shortest reach first.
+pub(crate) fn by_thread(agent: &Agent) -> Vec<ThreadStatus> {
+    let now = clock::now();
+    let oldest = oldest(agent);
+    let taken = (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i));
+    let mut threads: Vec<ThreadStatus> = taken
+        .filter_map(|i| {
+            let copy = slab::copy(&agent.region, i)?;
+            let chunk = &copy.chunk;
+            let (seq, since) = oldest.get(&chunk.thread).copied().unwrap_or((chunk.seq, chunk.first));
+            Some(ThreadStatus {
+                name: copy.name,
+                java_tid: copy.java_tid,
+                reach_seconds: now.since(since).0 as f64 / 1e9,
+                whole: seq == Seq(0),
+                braked: agent.brake.is_braked(i),
+            })
+        })
+        .collect();
+    threads.sort_by(|a, b| a.whole.cmp(&b.whole).then(a.reach_seconds.total_cmp(&b.reach_seconds)));
+    threads.truncate(MOST);
+    threads
+}
+
+/// The oldest chunk of each thread that the ring still holds: its place, and when it begins.
+fn oldest(agent: &Agent) -> FxHashMap<ThreadKey, (Seq, Nanos)> {
+    let mut oldest = FxHashMap::default();
+    agent.region.ring.snapshot(Position(0), &mut |block| {
+        for entry in block.entries().filter(|e| e.kind == kind::CHUNK) {
+            if let Some((thread, seq, first)) = Chunk::peek(entry.payload) {
+                let at = oldest.entry(thread).or_insert((seq, first));
+                *at = (seq, first).min(*at);
+            }
+        }
+    });
+    oldest
+}
