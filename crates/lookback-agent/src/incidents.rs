@@ -6,7 +6,6 @@
 //! a rename, or not at all.
 
 use crate::agent::Agent;
-use crate::clock;
 use crate::detector::Fired;
 use crate::slab;
 use crate::stacks;
