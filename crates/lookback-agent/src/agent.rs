@@ -52,8 +52,6 @@ pub(crate) struct Agent {
     pub(crate) tracing: Switch,
     /// Whether some pattern looks at annotations.
     pub(crate) need_annotations: bool,
-    /// Id of the method in which a carrier runs a virtual thread; 0 when there is none.
-    pub(crate) carrier: AtomicU32,
     pub(crate) started: Nanos,
     pub(crate) program: String,
     pub(crate) jvm: String,
@@ -125,7 +123,6 @@ impl Agent {
             rates: Rates::default(),
             tracing: Switch::new(options.tracing),
             need_annotations: annotated || options.trace.need_annotations(),
-            carrier: AtomicU32::new(0),
             started: clock::now(),
             incidents: Mutex::default(),
             next_number: AtomicU32::new(1),

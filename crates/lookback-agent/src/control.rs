@@ -209,6 +209,7 @@ impl Control<'_> {
         if !agent.tracing.set(on) {
             return;
         }
+        agent.detector.forget_unmounted();
         if on {
             ticker::publish(&agent.region, clock::now());
         } else {

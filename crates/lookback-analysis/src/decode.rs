@@ -83,7 +83,7 @@ pub(crate) fn decode(
 }
 
 /// Records that a chunk's header counts as lost and no gap record in it tells of.
-fn unrecorded(chunk: &Chunk) -> u32 {
+pub(crate) fn unrecorded(chunk: &Chunk) -> u32 {
     let told = || Pieces::new(&chunk.slots).any(|p| matches!(p, Piece::Gap(..)));
     if chunk.lost == 0 || told() { 0 } else { chunk.lost }
 }
@@ -136,6 +136,7 @@ impl Decoder<'_> {
                     clock.passed(at);
                 }
                 Piece::Time(at) => clock.time(at),
+                Piece::Mount(..) => {}
                 Piece::Tick(low) => clock.tick(low),
                 Piece::Gap(cause, lost) => {
                     let from = clock.now().max(chunk.first);

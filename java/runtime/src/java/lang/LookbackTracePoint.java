@@ -45,6 +45,8 @@ public final class LookbackTracePoint {
     private static final long HOLDER;
     /** Offset of the cursor in Thread or in its holder. */
     static final long CURSOR;
+    /** Offset of a thread's id. */
+    private static final long TID;
     /**
      * Address of the record that says which tick it is. The agent finds this number in the class file and
      * puts the address in its place, so that it is a constant and nothing native runs in the initialiser.
@@ -62,6 +64,7 @@ public final class LookbackTracePoint {
         }
         HOLDER = holder;
         CURSOR = U.objectFieldOffset(home, "stackSize");
+        TID = U.objectFieldOffset(Thread.class, "tid");
     }
 
     private LookbackTracePoint() {}
@@ -209,6 +212,26 @@ public final class LookbackTracePoint {
         }
     }
 
+    /** A carrier is about to run a virtual thread. An Object, so that a verifier has nothing to load. */
+    public static void mount(Object virtualThread, int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, mounted(cursor, id, U.getLong(virtualThread, TID)));
+        }
+    }
+
+    /** A carrier does not run a virtual thread any more; nothing happens when that was said before. */
+    public static void unmount(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, unmounted(cursor, id | EXIT));
+        }
+    }
+
     /** The object that holds the current thread's cursor. */
     @ForceInline
     static Object home() {
@@ -278,6 +301,12 @@ public final class LookbackTracePoint {
 
     /** Writes the exact time and the slot; gives the new cursor. */
     static native long timed(long cursor, int slot);
+
+    /** As timed, for the entry into the method that runs a virtual thread; tells which one. */
+    private static native long mounted(long cursor, int slot, long tid);
+
+    /** As timed, for its exit. */
+    private static native long unmounted(long cursor, int slot);
 
     /** As timed, and tells the detector. */
     static native long watched(long cursor, int slot, int rule);
