@@ -35,7 +35,7 @@ pub(crate) struct Decoded {
 }
 
 /// Decodes the chunks of one thread, which are in order and without duplicates. `end` closes what is open;
-/// about `most` slices are kept, see [`crate::fold`].
+/// about `most` slices are kept, see [`crate::fold`]; `is_braked`: see [`survey`].
 pub(crate) fn decode(
     chunks: &[Chunk],
     methods: &Methods,
@@ -43,8 +43,9 @@ pub(crate) fn decode(
     known: Option<Known>,
     end: Nanos,
     most: usize,
+    is_braked: bool,
 ) -> Decoded {
-    let survey = survey(chunks, |i| breaks(chunks, i), methods, ticks, known);
+    let survey = survey(chunks, |i| breaks(chunks, i), methods, ticks, known, is_braked);
     let Survey { entries, unseen, ends } = survey;
     let mut d = Decoder {
         out: Decoded {
@@ -224,7 +225,8 @@ impl Decoder<'_> {
 
     #[cold]
     fn leave_outer(&mut self, method: u32, at: Nanos, error: u32) {
-        let frames = self.stack.iter().rev().map(|f| (f.method, f.carrier));
+        let is_carrier = self.methods.mark(MethodId(method)) & CARRIER != 0;
+        let frames = self.stack.iter().rev().map(|f| (f.method, f.carrier && !is_carrier));
         let Some(depth) = self.search.find(method, frames, self.stack.len()) else {
             self.out.unplaced += 1;
             return;

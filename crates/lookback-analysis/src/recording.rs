@@ -318,6 +318,8 @@ pub struct Builder {
 struct Track {
     track: ThreadTrack,
     chunks: Vec<Chunk>,
+    /// Whether there are gaps of the brake in the middle of chunks.
+    is_braked: bool,
 }
 
 impl Track {
@@ -500,6 +502,7 @@ fn add_virtual(
             ..ThreadTrack::default()
         },
         chunks: s.chunks,
+        is_braked: s.is_braked,
     }));
     (found.seen, n)
 }
@@ -549,7 +552,7 @@ impl Job<'_> {
         done
     }
 
-    fn one(&self, Track { mut track, chunks }: Track) -> (ThreadTrack, u64) {
+    fn one(&self, Track { mut track, chunks, is_braked }: Track) -> (ThreadTrack, u64) {
         let chunks = in_order(chunks);
         let slots: usize = chunks.iter().map(|c| c.slots.len()).sum();
         let share = (slots as u128 * self.kept as u128 / self.slots.max(1) as u128) as usize;
@@ -557,7 +560,7 @@ impl Job<'_> {
         track.overwritten = chunks.first().filter(|c| c.seq.0 > 0).map(|c| c.first);
         let known = known_call(self.trigger, track.key);
         let until = track.ended.unwrap_or(self.end);
-        let d = decode(&chunks, self.methods, self.ticks, known, until, most);
+        let d = decode(&chunks, self.methods, self.ticks, known, until, most, is_braked);
         let Decoded { slices, gaps, unplaced, folded, folded_below } = d;
         (track.slices, track.gaps) = (slices, gaps);
         (track.folded, track.folded_below) = (folded, folded_below);

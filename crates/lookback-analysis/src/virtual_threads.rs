@@ -16,7 +16,7 @@ use crate::pieces::{Piece, Pieces};
 use crate::decode::unrecorded;
 use crate::Flags;
 use lookback_format::event::Chunk;
-use lookback_format::slot::{CONTROL, EXIT, GapCause, entry, exit, gap, time};
+use lookback_format::slot::{EXIT, GapCause, entry, exit, gap, time};
 use lookback_format::symbol::Wait;
 use lookback_format::{MethodId, Nanos, Seq, ThreadKey};
 use std::collections::HashSet;
@@ -51,6 +51,8 @@ pub(crate) struct Stream {
     pub(crate) chunks: Vec<Chunk>,
     /// What is open after the last chunk was open until then, for all that is known; none: until the recording ends.
     pub(crate) until: Option<Nanos>,
+    /// Whether there are gaps of the brake in it.
+    pub(crate) is_braked: bool,
 }
 
 /// What was found.
@@ -102,7 +104,7 @@ pub(crate) fn split(
             let name = format!("runContinuation #{}", turns[0].tid);
             let named = methods.add("java.lang.VirtualThread", &name, Wait::Carrier);
             moved.extend(turns.iter().map(|t| (t.carrier, *t, named)));
-            Weaver { carriers, methods, ids, holes: &holes, chunks: Vec::new(), depth: 0 }.weave(turns, end)
+            Weaver { carriers, methods, ids, holes: &holes, chunks: Vec::new(), depth: 0, newest: 0, is_braked: false }.weave(turns, end)
         })
         .collect();
     moved.sort_unstable_by_key(|(carrier, t, _)| (*carrier, t.from));
@@ -234,6 +236,9 @@ struct Weaver<'a> {
     chunks: Vec<Chunk>,
     /// How many calls are open, about.
     depth: u64,
+    /// The newest slot.
+    newest: u32,
+    is_braked: bool,
 }
 
 impl Weaver<'_> {
@@ -267,13 +272,12 @@ impl Weaver<'_> {
     }
 
     fn stream(self, tid: u64, until: Option<Nanos>) -> Stream {
-        Stream { tid, chunks: self.chunks, until }
+        Stream { tid, chunks: self.chunks, until, is_braked: self.is_braked }
     }
 
     /// Whether the newest slot is the entry into a wait: then that says why it does not run.
     fn waits(&self) -> bool {
-        let newest = self.chunks.last().and_then(|c| c.slots.last()).filter(|w| **w & (CONTROL | EXIT) == 0);
-        newest.is_some_and(|w| self.methods.mark(MethodId(*w)) & Flags::WAIT.0 != 0)
+        self.newest & EXIT == 0 && self.methods.mark(MethodId(self.newest)) & Flags::WAIT.0 != 0
     }
 
     fn turn(&mut self, last: Option<Turn>, t: Turn) {
@@ -318,9 +322,11 @@ impl Weaver<'_> {
         while let Some(piece) = pieces.next() {
             let Piece::Slots(slots) = piece else {
                 stamp = if let Piece::Time(t) = piece { Some(t) } else { None };
+                self.is_braked |= matches!(piece, Piece::Gap(GapCause::Brake, _));
                 waiting = waiting.filter(|_| stamp.is_some());
                 continue;
             };
+            self.newest = slots[slots.len() - 1];
             let exits = slots.iter().filter(|w| **w & EXIT != 0).count() as u64;
             self.depth = (self.depth + slots.len() as u64 - exits).saturating_sub(exits);
             if let (Some((entered, begun, after)), Some(ended), Some(id)) = (waiting.take(), stamp, self.ids.pinned)

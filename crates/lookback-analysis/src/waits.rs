@@ -1,8 +1,9 @@
 //! What a call waited for: by kind, and the longest wait.
 //!
-//! A wait inside a wait is part of the outer one, so that the totals never exceed the call.
+//! A wait inside a wait is part of the outer one, so that the totals never exceed the call. Only what a virtual thread
+//! waited while pinned is told apart: its carrier could run no other.
 
-use crate::{Flags, Recording, SliceIndex, SliceRef};
+use crate::{Columns, Flags, Recording, SliceIndex, SliceRef};
 use lookback_format::Nanos;
 use lookback_format::symbol::Wait;
 use std::collections::BTreeMap;
@@ -59,7 +60,8 @@ impl Waits {
                 at = SliceIndex(at.0 + 1);
                 continue;
             }
-            let (took, kind) = (s.duration(at), r.methods.wait(s.method[at.at()]));
+            let (took, outer) = (s.duration(at), r.methods.wait(s.method[at.at()]));
+            let kind = if is_pinned(r, s, at) { Wait::Pinned } else { outer };
             let new = WaitTotal { kind, total: Nanos(0), count: 0, longest: Nanos(0) };
             let t = kinds.entry(kind).or_insert(new);
             (t.total, t.count, t.longest) = (t.total.plus(took.0), t.count + 1, t.longest.max(took));
@@ -73,7 +75,9 @@ impl Waits {
         let total = Nanos(kinds.iter().map(|k| k.total.0).sum());
         let longest = longest.map(|(duration, slice)| {
             let method = r.methods.get(s.method[slice.at()]);
-            let kind = method.map_or(Wait::None, |m| m.wait);
+            let outer = method.map_or(Wait::None, |m| m.wait);
+            // Who holds a monitor says more than that the wait for it was pinned.
+            let kind = if outer != Wait::Monitor && is_pinned(r, s, slice) { Wait::Pinned } else { outer };
             let named = matches!(kind, Wait::Monitor | Wait::ObjectWait);
             LongestWait {
                 slice: SliceRef { thread: call.thread, slice },
@@ -85,4 +89,17 @@ impl Waits {
         });
         Waits { total, kinds, longest }
     }
+}
+
+/// Whether a wait was pinned for most of its time, itself or in what it consists of.
+fn is_pinned(r: &Recording, s: &Columns, wait: SliceIndex) -> bool {
+    let (mut sum, mut at, end) = (Nanos(0), wait, s.subtree_end(wait));
+    while at < end {
+        let is_pinned = r.methods.wait(s.method[at.at()]) == Wait::Pinned;
+        if is_pinned {
+            sum = sum.plus(s.duration(at).0);
+        }
+        at = if is_pinned { s.subtree_end(at) } else { SliceIndex(at.0 + 1) };
+    }
+    sum.0 > s.duration(wait).0 / 2
 }
