@@ -171,10 +171,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The id of a method: the one that it has, or a new one.
+    /// The id of a method of the class: the one that it has, or a new one.
     fn id(&mut self, name: &str, descriptor: &str, line: u16, wait: Wait) -> Option<MethodId> {
         let key = hash_method(name, descriptor);
-        if let Some((_, id)) = self.known.iter().flat_map(|k| k.iter()).find(|(k, _)| *k == key) {
+        // The method that runs a virtual thread is asked for twice in one pass.
+        let known = self.known.iter().flat_map(|k| k.iter()).chain(&self.fresh);
+        if let Some((_, id)) = known.into_iter().find(|(k, _)| *k == key) {
             return Some(*id);
         }
         let id = self.agent.symbols.fresh()?;

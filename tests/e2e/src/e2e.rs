@@ -25,3 +25,4 @@ mod lab;
 mod ring_files;
 mod support;
 mod unchanged;
+mod virtual_threads;
