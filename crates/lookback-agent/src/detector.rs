@@ -272,13 +272,14 @@ impl Detector {
                 same && depth < depth_of(region, index)
                     && Watch::of(region, at, depth).start() == f.start.0
             }
-            // A call that is moved is in both places for a moment, and in either else: so who looks into the table
-            // before and after the slabs finds it.
+            // A call that is moved is in both places for a moment, and in one of them else: so who looks into both
+            // twice finds it.
             Place::Virtual { tid } => {
                 let starts = |(i, d)| Watch::of(region, region.slab_at(i), d).start() == f.start.0;
                 self.unmounted.has(tid, f.start)
                     || self.carrying(region, tid).any(starts)
                     || self.unmounted.has(tid, f.start)
+                    || self.carrying(region, tid).any(starts)
             }
         }
     }

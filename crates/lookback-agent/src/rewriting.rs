@@ -244,9 +244,14 @@ impl Policy for Plan<'_> {
 
     fn method(&mut self, class: &ClassInfo<'_>, m: &MethodInfo<'_>) -> Probe {
         let name = m.name.to_lossy();
-        if self.jdk && name == waits::YIELDED && class.name.to_lossy() == waits::VIRTUAL_THREAD {
-            let id = self.id(waits::RUNS, waits::RUNS_DESCRIPTOR, 0, Wait::Carrier);
-            return id.map_or(Probe::None, |id| Probe::Unmount(lookback_classfile::MethodId(id.0)));
+        if self.jdk && class.name.to_lossy() == waits::VIRTUAL_THREAD {
+            if name == waits::YIELDED {
+                let id = self.id(waits::RUNS, waits::RUNS_DESCRIPTOR, 0, Wait::Carrier);
+                return id.map_or(Probe::None, |id| Probe::Unmount(lookback_classfile::MethodId(id.0)));
+            }
+            if waits::SUBMITS.contains(&&*name) {
+                return Probe::Ready;
+            }
         }
         let Some((kind, wait)) = self.decide(class, m, &name) else { return Probe::None };
         let line = m.first_line.unwrap_or(0);

@@ -123,6 +123,17 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_unmounted(
     slow(Cursor(cursor), unmounted).0
 }
 
+/// A virtual thread is handed to its scheduler: from now on it waits for a carrier.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_readied(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    tid: jlong,
+) -> jlong {
+    slow(Cursor(cursor), |_, own, at, now| own.put(at, &slot::ready(tid as u64, now), now)).0
+}
+
 /// An entry into, or exit from, a method that a detector watches.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_watched(

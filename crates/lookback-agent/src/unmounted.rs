@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 const KEPT: usize = 2;
 /// A thread's calls are in one of so many neighbouring cells.
 const NEAR: usize = 8;
+/// What was found too slow and not claimed is looked at again after so long: 8 MiB are not read at each look.
+const AGAIN: u64 = 100_000_000;
 /// No thread has this id.
 const BUSY: u64 = u64::MAX;
 /// In place of a time: a carrier has taken the call up.
@@ -145,7 +147,7 @@ impl Unmounted {
     /// Gives `found` the calls that are not reported and have taken longer than `threshold` allows their rule.
     pub(crate) fn due(&self, now: Nanos, threshold: &dyn Fn(u32) -> u64, found: &mut dyn FnMut(u64, Call)) {
         // Relaxed: who misses the newest finds it the next time.
-        if self.due.load(Ordering::Relaxed) > now.0 {
+        if self.due.load(Ordering::Relaxed) > now.0 || self.used.load(Ordering::Relaxed) == 0 {
             return;
         }
         // ORDERING: AcqRel; pairs with the one in `put`.
@@ -159,7 +161,7 @@ impl Unmounted {
             }
             for call in cell.calls.iter().map(Words::get).filter(|c| c.fired == 0) {
                 let due = call.start.saturating_add(threshold(call.rule));
-                next = next.min(due);
+                next = next.min(due.max(if due <= now.0 { now.0.saturating_add(AGAIN) } else { 0 }));
                 // Of another thread since, or of none: then what was read may be of both.
                 if due <= now.0 && cell.tid.load(Ordering::Acquire) == tid {
                     found(tid, call);
@@ -248,6 +250,7 @@ mod tests {
         assert!(t.put(5, 1, &[call(10), NONE], &|_| 100) && t.put(6, 1, &[call(60), NONE], &|_| 100));
         assert_eq!(due(&t, 109), []);
         assert_eq!(due(&t, 110), [5]);
+        assert_eq!(due(&t, 111), [], "it was found just now");
         assert!(t.claim(5, Nanos(10), Nanos(111)) && !t.claim(5, Nanos(10), Nanos(112)));
         assert_eq!(due(&t, 159), []);
         assert_eq!(due(&t, 160), [6]);

@@ -17,6 +17,14 @@ pub(crate) const RUNS_DESCRIPTOR: &str = "()V";
 /// run it. The method above is only left when that may have happened.
 pub(crate) const YIELDED: &str = "afterYield";
 
+/// Its methods that hand it to its scheduler. Some call others of them: then it is told twice.
+pub(crate) const SUBMITS: [&str; 4] = [
+    "submitRunContinuation",
+    "lazySubmitRunContinuation",
+    "externalSubmitRunContinuation",
+    "externalSubmitRunContinuationOrThrow",
+];
+
 /// All wait points, over all supported JDKs; what a JDK does not have is not found.
 pub(crate) const WAITS: &[Row] = &[
     ("java/util/concurrent/locks/LockSupport", "park", "", Wait::Park),

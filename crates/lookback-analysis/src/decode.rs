@@ -137,7 +137,7 @@ impl Decoder<'_> {
                     clock.passed(at);
                 }
                 Piece::Time(at) => clock.time(at),
-                Piece::Mount(..) => {}
+                Piece::Mount(..) | Piece::Ready(..) => {}
                 Piece::Tick(low) => clock.tick(low),
                 Piece::Gap(cause, lost) => {
                     let from = clock.now().max(chunk.first);

@@ -19,6 +19,8 @@ pub(crate) enum Piece<'a> {
     Gap(GapCause, u32),
     /// The carrier begins to run the virtual thread with this id, or, when it is true, goes on with it.
     Mount(u64, bool),
+    /// The virtual thread with this id waits for a carrier since then.
+    Ready(u64, Nanos),
     /// Words that cannot be read follow an unwritten or cut one; always last.
     Unreadable(usize),
 }
@@ -31,7 +33,7 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// All pieces but mounts.
+    /// All pieces but those that are about virtual threads.
     pub(crate) const fn new(words: &'a [u32]) -> Self {
         Pieces { words, mounts: false }
     }
@@ -84,8 +86,9 @@ impl<'a> Iterator for Pieces<'a> {
                 Some(Record::Tick(low)) => return Some(Piece::Tick(low)),
                 Some(Record::Gap(cause, lost)) => return Some(Piece::Gap(cause, lost)),
                 Some(Record::Mount(tid, goes_on)) if self.mounts => return Some(Piece::Mount(tid, goes_on)),
+                Some(Record::Ready(tid, at)) if self.mounts => return Some(Piece::Ready(tid, at)),
                 // A kind that this build does not know says how long it is, and that is enough.
-                Some(Record::Entry(_) | Record::Exit(_) | Record::Mount(..)) | None => {}
+                Some(Record::Entry(_) | Record::Exit(_) | Record::Mount(..) | Record::Ready(..)) | None => {}
             }
         }
     }

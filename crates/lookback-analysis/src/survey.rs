@@ -151,7 +151,7 @@ fn pass<const BRIDGE: bool>(
                     clock.stamp(Some(&stamp));
                     (pass.now, pass.exact) = (clock.next().0, matches!(stamp, Piece::Time(_)));
                 }
-                Piece::Time(_) | Piece::Tick(_) | Piece::Mount(..) => {}
+                Piece::Time(_) | Piece::Tick(_) | Piece::Mount(..) | Piece::Ready(..) => {}
             }
         }
     }

@@ -94,9 +94,11 @@ impl Verdict {
         match &r.manifest.trigger {
             Trigger::Slow { rule, thread, method, start, duration, running, .. } => {
                 let slow = SlowCall::of(r, r.thread(*thread), *method, *start, *duration, *running, rule);
+                let mut sentences = slow.sentences(r);
+                sentences.extend(virtual_threads(r).filter(|_| r.virtual_threads.0 > r.virtual_threads.1));
                 Verdict {
                     title: slow.title(r),
-                    sentences: slow.sentences(r),
+                    sentences,
                     slow: Some(slow),
                     longest: Vec::new(),
                     busiest: Vec::new(),

@@ -76,11 +76,12 @@ pub(crate) fn split(
     if !methods.iter().any(|m| m.wait == Wait::Carrier) {
         return Found::default();
     }
-    let mut scan = Scan { methods, turns: Vec::new(), holes: Vec::new() };
+    let mut scan = Scan { methods, turns: Vec::new(), ready: Vec::new(), holes: Vec::new() };
     for (i, chunks) in (0..).zip(carriers.iter()) {
         scan.carrier(i, chunks);
     }
-    let (mut turns, holes) = (scan.turns, Holes::new(scan.holes));
+    let (mut turns, mut ready, holes) = (scan.turns, scan.ready, Holes::new(scan.holes));
+    ready.sort_unstable();
     turns.sort_unstable_by_key(|t| (t.tid, t.start, t.carrier, t.from));
     let mut threads: Vec<&[Turn]> = turns.chunk_by(|a, b| a.tid == b.tid).collect();
     let seen = threads.len() as u64;
@@ -96,6 +97,7 @@ pub(crate) fn split(
     let ids = Ids {
         unmounted: methods.add("java.lang.VirtualThread", "<unmounted>", Wait::Unmounted),
         pinned: methods.add("java.lang.VirtualThread", "<pinned>", Wait::Pinned),
+        ready: methods.add("java.lang.VirtualThread", "<ready>", Wait::Ready),
     };
     let mut moved = Vec::new();
     let streams = threads
@@ -104,7 +106,18 @@ pub(crate) fn split(
             let name = format!("runContinuation #{}", turns[0].tid);
             let named = methods.add("java.lang.VirtualThread", &name, Wait::Carrier);
             moved.extend(turns.iter().map(|t| (t.carrier, *t, named)));
-            Weaver { carriers, methods, ids, holes: &holes, chunks: Vec::new(), depth: 0, newest: 0, is_braked: false }.weave(turns, end)
+            let weaver = Weaver {
+                carriers,
+                methods,
+                ids,
+                holes: &holes,
+                ready: of_thread(&ready, turns[0].tid),
+                chunks: Vec::new(),
+                depth: 0,
+                newest: 0,
+                is_braked: false,
+            };
+            weaver.weave(turns, end)
         })
         .collect();
     moved.sort_unstable_by_key(|(carrier, t, _)| (*carrier, t.from));
@@ -119,17 +132,32 @@ pub(crate) fn split(
 struct Ids {
     unmounted: Option<MethodId>,
     pinned: Option<MethodId>,
+    ready: Option<MethodId>,
 }
 
 /// Finds turns, and times in which there may have been others.
 struct Scan<'a> {
     methods: &'a Methods,
     turns: Vec<Turn>,
+    /// When virtual threads were handed to their scheduler.
+    ready: Vec<(u64, Nanos)>,
     holes: Vec<(Nanos, Nanos)>,
 }
 
 impl Scan<'_> {
     fn carrier(&mut self, carrier: u32, chunks: &[Chunk]) {
+        let holes = self.holes.len();
+        if !self.turns_of(carrier, chunks) {
+            // Another thread: but when all that is older was overwritten, carriers may be gone altogether.
+            let begins = chunks.first().filter(|c| c.seq.0 > 0).map(|c| (Nanos(0), c.first));
+            self.holes.truncate(holes);
+            self.holes.extend(begins);
+        }
+    }
+
+    /// Whether the thread is a carrier.
+    fn turns_of(&mut self, carrier: u32, chunks: &[Chunk]) -> bool {
+        let mut is_carrier = false;
         let mut open: Option<Turn> = None;
         for (n, chunk) in (0_u32..).zip(chunks) {
             let before = n.checked_sub(1).map(|b| &chunks[b as usize]);
@@ -153,11 +181,13 @@ impl Scan<'_> {
                     // Of a slab that was copied while its thread went on: other carriers have nothing of that time.
                     Some(Piece::Time(t)) if t > chunk.last => {
                         self.close(&mut open, (n, at), chunk.last, false);
-                        return;
+                        return is_carrier;
                     }
                     Some(Piece::Time(t)) => stamp = Some((t.max(chunk.first), at)),
-                    Some(Piece::Mount(tid, false)) => next = Some(tid),
+                    Some(Piece::Mount(tid, false)) => (next, is_carrier) = (Some(tid), true),
+                    Some(Piece::Ready(tid, t)) if t <= chunk.last => self.ready.push((tid, t.max(chunk.first))),
                     Some(Piece::Mount(tid, true)) => {
+                        is_carrier = true;
                         if open.is_none_or(|t| t.tid != tid) {
                             let start = stamp.map_or(chunk.first, |s| s.0);
                             self.close(&mut open, (n, at), start, false);
@@ -181,6 +211,7 @@ impl Scan<'_> {
                             _ => {}
                         }
                     }
+                    Some(Piece::Ready(..)) => {}
                     Some(Piece::Tick(_) | Piece::Gap(GapCause::Brake, _)) => stamp = None,
                     Some(Piece::Gap(..) | Piece::Unreadable(_)) => {
                         self.holes.push((chunk.first, chunk.last));
@@ -192,6 +223,7 @@ impl Scan<'_> {
         }
         let end = chunks.last().map_or(Nanos(0), |c| c.last);
         self.close(&mut open, (chunks.len() as u32, 0), end, false);
+        is_carrier
     }
 
     fn close(&mut self, open: &mut Option<Turn>, to: At, end: Nanos, ended: bool) {
@@ -227,12 +259,21 @@ impl Holes {
     }
 }
 
+/// What there is of one thread, in what is in order.
+fn of_thread(ready: &[(u64, Nanos)], tid: u64) -> &[(u64, Nanos)] {
+    let from = ready.partition_point(|r| r.0 < tid);
+    let len = ready[from..].partition_point(|r| r.0 == tid);
+    &ready[from..from + len]
+}
+
 /// Makes one virtual thread's stream.
 struct Weaver<'a> {
     carriers: &'a [&'a mut Vec<Chunk>],
     methods: &'a Methods,
     ids: Ids,
     holes: &'a Holes,
+    /// When it was handed to its scheduler.
+    ready: &'a [(u64, Nanos)],
     chunks: Vec<Chunk>,
     /// How many calls are open, about.
     depth: u64,
@@ -264,8 +305,18 @@ impl Weaver<'_> {
         if self.holes.touch(last.end, end) {
             return self.stream(tid, Some(last.end));
         }
-        if let Some(id) = self.ids.unmounted.filter(|_| self.depth > 0 && !self.waits()) {
-            let slots = [&time(last.end)[..], &[entry(id)]].concat();
+        let mut slots = Vec::new();
+        let ready = self.ready_within(last.end, end);
+        if self.depth > 0 && !self.waits() {
+            self.begin(self.ids.unmounted, last.end, &mut slots);
+            if let Some(at) = ready {
+                self.end(self.ids.unmounted, at, &mut slots);
+            }
+        }
+        if let Some(at) = ready {
+            self.begin(self.ids.ready, at, &mut slots);
+        }
+        if !slots.is_empty() {
             self.push(last.end, end, slots);
         }
         self.stream(tid, None)
@@ -275,6 +326,26 @@ impl Weaver<'_> {
         Stream { tid, chunks: self.chunks, until, is_braked: self.is_braked }
     }
 
+    /// When it was handed to its scheduler in this time.
+    fn ready_within(&mut self, from: Nanos, to: Nanos) -> Option<Nanos> {
+        self.ready = &self.ready[self.ready.partition_point(|r| r.1 < from)..];
+        self.ready.first().map(|r| r.1).filter(|at| *at < to)
+    }
+
+    fn begin(&self, id: Option<MethodId>, at: Nanos, slots: &mut Vec<u32>) {
+        if let Some(id) = id {
+            slots.extend(time(at));
+            slots.push(entry(id));
+        }
+    }
+
+    fn end(&self, id: Option<MethodId>, at: Nanos, slots: &mut Vec<u32>) {
+        if let Some(id) = id {
+            slots.extend(time(at));
+            slots.push(exit(id));
+        }
+    }
+
     /// Whether the newest slot is the entry into a wait: then that says why it does not run.
     fn waits(&self) -> bool {
         self.newest & EXIT == 0 && self.methods.mark(MethodId(self.newest)) & Flags::WAIT.0 != 0
@@ -282,17 +353,21 @@ impl Weaver<'_> {
 
     fn turn(&mut self, last: Option<Turn>, t: Turn) {
         let (mut first, mut slots) = (t.start, Vec::new());
+        let ready = self.ready_within(last.map_or(Nanos(0), |l| l.end), t.start);
         if let Some(l) = last {
             first = l.end;
             if !l.ended || !t.begun || self.holes.touch(l.end, t.start) {
                 slots.extend(gap(GapCause::Carrier, 0));
                 self.depth = 0;
-            } else if let Some(id) = self.ids.unmounted.filter(|_| !self.waits()) {
-                slots.extend(time(l.end));
-                slots.push(entry(id));
-                slots.extend(time(t.start));
-                slots.push(exit(id));
+            } else if !self.waits() {
+                self.begin(self.ids.unmounted, l.end, &mut slots);
+                self.end(self.ids.unmounted, ready.unwrap_or(t.start), &mut slots);
             }
+        }
+        if let Some(at) = ready.filter(|_| t.begun) {
+            first = first.min(at);
+            self.begin(self.ids.ready, at, &mut slots);
+            self.end(self.ids.ready, t.start, &mut slots);
         }
         slots.extend(time(t.start));
         let chunks = &self.carriers[t.carrier as usize];

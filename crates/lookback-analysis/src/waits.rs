@@ -1,7 +1,7 @@
 //! What a call waited for: by kind, and the longest wait.
 //!
 //! A wait inside a wait is part of the outer one, so that the totals never exceed the call. Only what a virtual thread
-//! waited while pinned is told apart: its carrier could run no other.
+//! waited while it was pinned, and could have gone on had there been a carrier, is told apart.
 
 use crate::{Columns, Flags, Recording, SliceIndex, SliceRef};
 use lookback_format::Nanos;
@@ -61,7 +61,7 @@ impl Waits {
                 continue;
             }
             let (took, outer) = (s.duration(at), r.methods.wait(s.method[at.at()]));
-            let kind = if is_pinned(r, s, at) { Wait::Pinned } else { outer };
+            let kind = mostly(r, s, at).unwrap_or(outer);
             let new = WaitTotal { kind, total: Nanos(0), count: 0, longest: Nanos(0) };
             let t = kinds.entry(kind).or_insert(new);
             (t.total, t.count, t.longest) = (t.total.plus(took.0), t.count + 1, t.longest.max(took));
@@ -77,7 +77,7 @@ impl Waits {
             let method = r.methods.get(s.method[slice.at()]);
             let outer = method.map_or(Wait::None, |m| m.wait);
             // Who holds a monitor says more than that the wait for it was pinned.
-            let kind = if outer != Wait::Monitor && is_pinned(r, s, slice) { Wait::Pinned } else { outer };
+            let kind = mostly(r, s, slice).filter(|_| outer != Wait::Monitor).unwrap_or(outer);
             let named = matches!(kind, Wait::Monitor | Wait::ObjectWait);
             LongestWait {
                 slice: SliceRef { thread: call.thread, slice },
@@ -91,15 +91,26 @@ impl Waits {
     }
 }
 
-/// Whether a wait was pinned for most of its time, itself or in what it consists of.
-fn is_pinned(r: &Recording, s: &Columns, wait: SliceIndex) -> bool {
-    let (mut sum, mut at, end) = (Nanos(0), wait, s.subtree_end(wait));
+/// What a virtual thread's wait was for most of its time, itself or in what it consists of, if that is of more interest.
+fn mostly(r: &Recording, s: &Columns, wait: SliceIndex) -> Option<Wait> {
+    let (mut pinned, mut ready) = (Nanos(0), Nanos(0));
+    let (mut at, end) = (wait, s.subtree_end(wait));
     while at < end {
-        let is_pinned = r.methods.wait(s.method[at.at()]) == Wait::Pinned;
-        if is_pinned {
-            sum = sum.plus(s.duration(at).0);
-        }
-        at = if is_pinned { s.subtree_end(at) } else { SliceIndex(at.0 + 1) };
+        let sum = match r.methods.wait(s.method[at.at()]) {
+            Wait::Pinned => &mut pinned,
+            Wait::Ready => &mut ready,
+            _ => {
+                at = SliceIndex(at.0 + 1);
+                continue;
+            }
+        };
+        *sum = sum.plus(s.duration(at).0);
+        at = s.subtree_end(at);
     }
-    sum.0 > s.duration(wait).0 / 2
+    let half = s.duration(wait).0 / 2;
+    match (pinned.0 > half, ready.0 > half) {
+        (true, _) => Some(Wait::Pinned),
+        (_, true) => Some(Wait::Ready),
+        _ => None,
+    }
 }

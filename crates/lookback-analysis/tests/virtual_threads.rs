@@ -234,6 +234,50 @@ fn a_monitor_waited_for_without_an_unmount_is_pinned() {
 }
 
 #[test]
+fn the_time_in_which_it_could_have_gone_on_is_told_apart_from_that_in_which_it_waited() {
+    let (mut a, mut b) = (carrier(1), carrier(2));
+    let mut f = Fibre::new(9);
+    b.submit(&f);
+    a.now += 20 * MS;
+    a.mount(RUN, &mut f);
+    a.enter(1);
+    a.enter(PARK);
+    a.unmount(RUN, &mut f);
+    b.now = a.now + 10 * MS;
+    b.submit(&f);
+    b.now += US;
+    b.submit(&f);
+    a.now += 40 * MS;
+    a.mount(RUN, &mut f);
+    a.leave();
+    a.now += 5 * MS;
+    a.unmount(RUN, &mut f);
+    a.now += 10 * MS;
+    a.submit(&f);
+    a.now += 10 * MS;
+    b.now = a.now;
+    let at = a.now;
+    let r = read([a.finish(), b.finish()].concat(), at);
+    assert_nested(&r);
+    let (v, wait, cut) = (of(&r, 9), Flags::WAIT.0, Flags::CUT_END.0);
+    assert_eq!(
+        told(&r, v),
+        [
+            format!("VirtualThread.<ready> 0-20000 f{wait}"),
+            format!("B.outer 20000-85000 f{cut}"),
+            format!("  LockSupport.park 20000-60000 f{wait}"),
+            format!("    VirtualThread.<ready> 30000-60000 f{wait}"),
+            format!("  VirtualThread.<unmounted> 65000-75000 f{wait}"),
+            format!("  VirtualThread.<ready> 75000-85000 f{}", wait | cut),
+        ]
+    );
+    let call = lookback_analysis::SliceRef { thread: v, slice: lookback_analysis::SliceIndex(1) };
+    let waits = Waits::within(&r, call);
+    let kinds: Vec<_> = waits.kinds.iter().map(|k| (k.kind, k.total.0 / MS, k.count)).collect();
+    assert_eq!(kinds, [(Wait::Ready, 50, 2), (Wait::Unmounted, 10, 1)], "the park was mostly for a carrier");
+}
+
+#[test]
 fn of_very_many_the_longest_have_tracks_and_the_triggers_has_one() {
     const ALL: u64 = 3_000;
     let mut a = carrier(1);

@@ -31,6 +31,8 @@ pub enum Probe {
     Mount(MethodId),
     /// `unmount(id)` at entry and exit.
     Unmount(MethodId),
+    /// `ready(this)` at entry of an instance method, which has no id.
+    Ready,
 }
 
 /// The kinds of trace points, as an index.
@@ -41,6 +43,7 @@ pub(crate) enum Kind {
     Watched = 2,
     Mount = 3,
     Unmount = 4,
+    Ready = 5,
 }
 
 /// The primitive values that a plain exit hands through.
@@ -79,13 +82,14 @@ pub(crate) enum Point {
 
 impl Point {
     /// How many there are.
-    pub(crate) const COUNT: usize = 13;
+    pub(crate) const COUNT: usize = 14;
 
     /// Its place in tables.
     pub(crate) fn index(self) -> usize {
         match self {
             Point::Enter(Kind::Mount) => 11,
             Point::Enter(Kind::Unmount) | Point::Exit(Kind::Mount | Kind::Unmount) => 12,
+            Point::Enter(Kind::Ready) | Point::Exit(Kind::Ready) => 13,
             Point::Enter(kind) => kind as usize * 2,
             Point::Exit(kind) => kind as usize * 2 + 1,
             Point::ExitWith(value) => 6 + value as usize,
@@ -105,7 +109,7 @@ impl Point {
     pub(crate) fn descriptor_index(self) -> usize {
         match self {
             Point::Enter(Kind::Watched) | Point::Exit(Kind::Watched) => 1,
-            Point::Enter(Kind::Mount) => self.index(),
+            Point::Enter(Kind::Mount | Kind::Ready) => self.index(),
             Point::Enter(_) | Point::Exit(_) | Point::Unwind => 0,
             Point::ExitWith(_) => self.index(),
         }
@@ -115,6 +119,7 @@ impl Point {
         match self {
             Point::Enter(Kind::Watched) | Point::Exit(Kind::Watched) => "(II)V",
             Point::Enter(Kind::Mount) => "(Ljava/lang/Object;I)V",
+            Point::Enter(Kind::Ready) => "(Ljava/lang/Object;)V",
             Point::Enter(_) | Point::Exit(_) | Point::Unwind => "(I)V",
             Point::ExitWith(Value::Int) => "(II)I",
             Point::ExitWith(Value::Long) => "(JI)J",
@@ -153,6 +158,8 @@ pub struct TracePoints {
     pub mount: &'static str,
     /// Called where the virtual thread does not run any more, `(I)V`.
     pub unmount: &'static str,
+    /// Called at entry of a method that hands a virtual thread, its `this`, to its scheduler: `(Ljava/lang/Object;)V`.
+    pub ready: &'static str,
 }
 
 impl TracePoints {
@@ -169,6 +176,7 @@ impl TracePoints {
             exit_watched: "exitWatched",
             mount: "mount",
             unmount: "unmount",
+            ready: "ready",
         }
     }
 
@@ -183,6 +191,7 @@ impl TracePoints {
             Point::Exit(Kind::Watched) => self.exit_watched,
             Point::Enter(Kind::Mount) => self.mount,
             Point::Enter(Kind::Unmount) | Point::Exit(Kind::Mount | Kind::Unmount) => self.unmount,
+            Point::Enter(Kind::Ready) | Point::Exit(Kind::Ready) => self.ready,
         }
     }
 }

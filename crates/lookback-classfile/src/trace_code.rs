@@ -83,8 +83,10 @@ impl TraceCode {
         if kind == Kind::Watched {
             arguments = arguments.then_push(i32::from(rule), pool)?;
         }
+        let this = Sequence::default().then([ALOAD_0, 0, 0], 1);
         let entered = match kind {
-            Kind::Mount => Sequence::default().then([ALOAD_0, 0, 0], 1).then_push(id.0 as i32, pool)?,
+            Kind::Ready => this,
+            Kind::Mount => this.then_push(id.0 as i32, pool)?,
             _ => arguments,
         };
         let mut call_with = |arguments: Sequence, point| {
@@ -95,6 +97,7 @@ impl TraceCode {
         let mut call = |point| call_with(arguments, point);
         let exit = match (kind, returns) {
             (Kind::Plain, Some(value)) => call(Point::ExitWith(value))?,
+            (Kind::Ready, _) => Sequence::default(),
             _ => call(Point::Exit(kind))?,
         };
         let thrown = if kind == Kind::Plain { call(Point::Unwind)? } else { exit };
@@ -150,6 +153,7 @@ mod tests {
     fn a_mount_pushes_this_first() {
         assert_eq!(entry(5, Kind::Mount, 0), [ALOAD_0, BIPUSH, 5, INVOKESTATIC, 0, 6]);
         assert_eq!(entry(5, Kind::Unmount, 0), [BIPUSH, 5, INVOKESTATIC, 0, 6]);
+        assert_eq!(entry(0, Kind::Ready, 0), [ALOAD_0, INVOKESTATIC, 0, 6]);
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub mod kind {
     /// words follow, the low and the high half of its Java id. With payload 1 no entry follows: the virtual thread was
     /// running already where this chunk begins.
     pub const MOUNT: u32 = 5;
+    /// A virtual thread can go on, and waits for a carrier: four words follow, the low and the high half of the time
+    /// and of its Java id. Says nothing about the time of the next slot.
+    pub const READY: u32 = 6;
 }
 
 /// Why records are missing.
@@ -132,6 +135,13 @@ pub const fn mount(tid: u64, goes_on: bool) -> [u32; 3] {
     [control(kind::MOUNT, 2, goes_on as u32), tid as u32, (tid >> 32) as u32]
 }
 
+/// A READY record: the virtual thread with this Java id waits for a carrier from then on.
+#[must_use]
+pub const fn ready(tid: u64, at: Nanos) -> [u32; 5] {
+    // In this order two words in a row are never 0, which would look like the end of a slab.
+    [control(kind::READY, 4, 0), at.0 as u32, (at.0 >> 32) as u32, tid as u32, (tid >> 32) as u32]
+}
+
 /// A record that says nothing.
 pub const FILLER: u32 = control(kind::FILLER, 0, 0);
 
@@ -150,6 +160,8 @@ pub enum Record {
     Gap(GapCause, u32),
     /// A carrier begins to run the virtual thread with this Java id, or, when it is true, goes on with it.
     Mount(u64, bool),
+    /// The virtual thread with this Java id waits for a carrier since then.
+    Ready(u64, Nanos),
 }
 
 /// Takes slots apart, oldest first; ends at the first word that is not written yet, and before a control
@@ -202,6 +214,10 @@ impl Iterator for Records<'_> {
                 (kind::MOUNT, [low, high]) => {
                     Some(Record::Mount(u64::from(*high) << 32 | u64::from(*low), payload & 1 != 0))
                 }
+                (kind::READY, [low, high, tid_low, tid_high]) => Some(Record::Ready(
+                    u64::from(*tid_high) << 32 | u64::from(*tid_low),
+                    Nanos(u64::from(*high) << 32 | u64::from(*low)),
+                )),
                 (kind::GAP, [lost]) => Some(Record::Gap(GapCause::from_code(payload), *lost)),
                 _ => None,
             };
@@ -224,6 +240,7 @@ mod tests {
         words.extend([exit(MethodId(MethodId::MAX)), control(99, 3, 5), 1, 2, 3]);
         words.extend(gap(GapCause::SlabOverrun, 16_000));
         words.extend([mount(0x12_0000_0034, false), mount(7, true)].concat());
+        words.extend(ready(8, Nanos(0x5_0000_0006)));
         words.extend([0, 1]);
         let mut records = Records::new(&words);
         let read: Vec<_> = records.by_ref().collect();
@@ -237,6 +254,7 @@ mod tests {
                 Record::Gap(GapCause::SlabOverrun, 16_000),
                 Record::Mount(0x12_0000_0034, false),
                 Record::Mount(7, true),
+                Record::Ready(8, Nanos(0x5_0000_0006)),
             ]
         );
         assert_eq!(records.rest(), 2, "stops at the unwritten word");

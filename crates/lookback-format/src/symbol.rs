@@ -47,10 +47,12 @@ pub enum Wait {
     Pinned,
     /// As a virtual thread that no carrier runs. No method waits so; readers say it of the time between two mounts.
     Unmounted,
+    /// As a virtual thread that could go on, for a carrier. Said by readers as well.
+    Ready,
 }
 
 impl Wait {
-    const ALL: [Wait; 14] = [
+    const ALL: [Wait; 15] = [
         Wait::None,
         Wait::Monitor,
         Wait::ObjectWait,
@@ -65,6 +67,7 @@ impl Wait {
         Wait::Carrier,
         Wait::Pinned,
         Wait::Unmounted,
+        Wait::Ready,
     ];
 
     /// The number that stands in the file.
@@ -103,6 +106,7 @@ impl Wait {
             Wait::Carrier => "a virtual thread",
             Wait::Pinned => "something while pinned: its carrier was blocked",
             Wait::Unmounted => "something while unmounted",
+            Wait::Ready => "a carrier to run on",
         }
     }
 }

@@ -55,6 +55,9 @@ fn a_call_that_parks_is_one_call_chart_whichever_carriers_run_it() {
     let waits = Waits::within(r, calls[0]);
     let kind = |kind| waits.kinds.iter().find(|k| k.kind == kind).map_or(0, |k| k.count);
     assert!(kind(Wait::Park) > 0 && kind(Wait::Unmounted) > 0 && kind(Wait::Pinned) == 0, "{waits:?}");
+    let submitted = slices(r, "java.lang.VirtualThread.<ready>");
+    let submitted = submitted.iter().filter(|s| s.thread == calls[0].thread).count();
+    assert_eq!(submitted, turns.len(), "before each turn it waits for a carrier");
     println!("{} turns on two carriers", turns.len());
 }
 

@@ -9,7 +9,7 @@ pub(crate) mod convoy;
 use lookback_analysis::Recording;
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::{Manifest, Thread, Trigger, VERSION};
-use lookback_format::slot::{GapCause, entry, exit, gap, mount, tick, time};
+use lookback_format::slot::{GapCause, entry, exit, gap, mount, ready, tick, time};
 use lookback_format::symbol::{Class, Method, Role, Wait};
 use lookback_format::{MethodId, Nanos, Seq, ThreadKey};
 use std::collections::BTreeMap;
@@ -99,6 +99,11 @@ impl Tracer {
         self.calls.push(Call { method: run, start: self.now, end: self.now, depth: self.depth() as u32 - 1 });
         self.carries = Some(f.tid);
         self.swap(f);
+    }
+
+    /// Hands a virtual thread to its scheduler.
+    pub(crate) fn submit(&mut self, f: &Fibre) {
+        self.slots.extend(ready(f.tid, Nanos(self.now)));
     }
 
     pub(crate) fn unmount(&mut self, run: u32, f: &mut Fibre) {

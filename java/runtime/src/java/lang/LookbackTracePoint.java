@@ -232,6 +232,16 @@ public final class LookbackTracePoint {
         }
     }
 
+    /** A virtual thread is handed to its scheduler. */
+    public static void ready(Object virtualThread) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, readied(cursor, U.getLong(virtualThread, TID)));
+        }
+    }
+
     /** The object that holds the current thread's cursor. */
     @ForceInline
     static Object home() {
@@ -307,6 +317,9 @@ public final class LookbackTracePoint {
 
     /** As timed, for its exit. */
     private static native long unmounted(long cursor, int slot);
+
+    /** Writes that a virtual thread waits for a carrier from now on; gives the new cursor. */
+    private static native long readied(long cursor, long tid);
 
     /** As timed, and tells the detector. */
     static native long watched(long cursor, int slot, int rule);
