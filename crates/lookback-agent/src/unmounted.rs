@@ -140,8 +140,18 @@ impl Unmounted {
     pub(crate) fn claim(&self, tid: u64, start: Nanos, at: Nanos) -> bool {
         let Some(cell) = self.find(tid) else { return false };
         // Relaxed: as in `take`.
-        let claim = |w: &Words| w.fired.compare_exchange(0, at.0, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        cell.calls.iter().filter(|w| w.get().start == start.0).any(claim)
+        let swap =
+            |w: &Words, from, to| w.fired.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let is_same = |w: &Words| w.start.load(Ordering::Relaxed) == start.0;
+        cell.calls.iter().filter(|w| is_same(w)).any(|w| {
+            let is_ours = swap(w, 0, at.0);
+            // The thread may have gone on and come back with another call.
+            if is_ours && !is_same(w) {
+                swap(w, at.0, 0);
+                return false;
+            }
+            is_ours
+        })
     }
 
     /// Gives `found` the calls that are not reported and have taken longer than `threshold` allows their rule.
