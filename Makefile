@@ -21,11 +21,13 @@ API := java/api/target/lookback-api.jar
 WORKLOADS := java/workloads/target/lookback-workloads.jar
 HARNESS := $(TARGET)/release/liblookback_harness.so
 HARNESS_JAR := java/harness/target/lookback-harness.jar
+PROBE := java/probe/target/lookback-probe.jar
 WEB_MODULES := web/node_modules/.package-lock.json
 
 PAGE_SOURCES := $(shell find web/src web/build -type f) web/package.json web/tsconfig.json
 API_SOURCES := java/api/pom.xml $(shell find java/api/src/main -type f)
 HARNESS_SOURCES := java/harness/pom.xml $(shell find java/harness/src/main java/harness/stub -type f)
+PROBE_SOURCES := java/probe/pom.xml $(shell find java/probe/src/main -type f)
 WORKLOAD_SOURCES := java/workloads/pom.xml $(shell find java/workloads/src/main -type f)
 
 ifdef CI
@@ -47,7 +49,7 @@ setup: ## Install what building and testing need, where it is missing
 setup-build: ## Install only what building and the demo need
 	@scripts/setup.sh build
 
-.PHONY: build native web api harness workloads
+.PHONY: build native web api harness workloads probe
 build: native api harness workloads ## Build the agent, the command, the native recorder, the report page, the Java API, the harness and the programs to trace
 # In one go: alone, the harness would have other features of what it depends on, and each would undo the other's.
 native: $(PAGE) ## Build the agent, the command, the native recorder and the harness
@@ -56,6 +58,7 @@ web: $(PAGE) ## Build the report page
 api: $(API) ## Build the Java API: java/api/target/lookback-api.jar
 harness: native $(HARNESS_JAR) ## Build the agent that measures, and its jar
 workloads: $(WORKLOADS) ## Build the programs to trace
+probe: $(PROBE) ## Build the naive probe, and fetch async-profiler, to measure Lookback against
 
 $(WEB_MODULES): web/package-lock.json
 	@$(STEP) 'build: npm packages of the report page' $(WITH) npm --prefix web ci --no-audit --no-fund
@@ -75,7 +78,11 @@ $(WORKLOADS): $(WORKLOAD_SOURCES)
 	@$(STEP) 'build: programs to trace' $(WITH) mvn -q -B -f java/workloads/pom.xml package -Dmaven.test.skip=true
 	@touch $@
 
-.PHONY: test test-rust test-ring-models test-ring-races fuzz test-web test-java test-perfetto test-e2e
+$(PROBE): $(PROBE_SOURCES)
+	@$(STEP) 'build: naive probe' $(WITH) mvn -q -B -f java/probe/pom.xml package -Dmaven.test.skip=true
+	@touch $@
+
+.PHONY: test test-rust test-ring-models test-ring-races fuzz test-web test-java test-perfetto test-e2e test-detach
 test: build ## Run all tests; the last line is `N passed, N failed`
 	@$(WITH) scripts/test.sh
 test-rust: $(PAGE) ## Test the crates
@@ -90,12 +97,19 @@ fuzz: ## Fuzz the reader of the ring's region for FUZZ_SECONDS; needs cargo-fuzz
 	@$(WITH) env -C crates/lookback-ring RUSTC_BOOTSTRAP=1 cargo fuzz run region -- -max_total_time=$(FUZZ_SECONDS)
 test-web: $(WEB_MODULES) ## Test the report page, in a browser too
 	@$(WITH) scripts/test.sh web
-test-java: ## Test the Java API, the harness's Java side and the programs to trace
+test-java: ## Test the Java API, the harness's Java side, the naive probe and the programs to trace
 	@$(WITH) scripts/test.sh java
 test-perfetto: ## Have Perfetto's own engine read a trace
 	@$(WITH) scripts/test.sh perfetto
 test-e2e: build ## Record real programs on real JVMs and read the incidents
 	@$(WITH) scripts/test.sh e2e
+ATTACHMENTS ?= 100
+test-detach: build ## Attach to one program and leave it ATTACHMENTS times, on each JDK; minutes
+	@$(WITH) env LOOKBACK_ATTACHMENTS=$(ATTACHMENTS) cargo test -q -p lookback-e2e a_program_can_be_left -- --nocapture
+
+.PHONY: test-suites
+test-suites: native ## Compare well-known libraries' own test suites with and without the agent; takes long, fetches them by Maven
+	@$(WITH) scripts/suites.sh
 
 .PHONY: lint lint-rust lint-web lint-java lint-figures tidy
 lint: lint-rust lint-web lint-java lint-figures tidy ## Check format and style of everything
@@ -108,6 +122,7 @@ lint-java: $(API) $(HARNESS_JAR) $(WORKLOADS) ## javac with all its warnings, as
 	@$(STEP) 'lint: Java' $(WITH) mvn -q -B -f java/workloads/pom.xml test-compile
 	@$(STEP) 'lint: Java API' $(WITH) mvn -q -B -f java/api/pom.xml test-compile
 	@$(STEP) 'lint: Java side of the harness' $(WITH) mvn -q -B -f java/harness/pom.xml test-compile
+	@$(STEP) 'lint: naive probe' $(WITH) mvn -q -B -f java/probe/pom.xml test-compile
 lint-figures: native ## Figures of documents against the runs that they cite
 	@$(STEP) 'lint: figures of documents' $(WITH) $(TARGET)/release/lookback lab publish --check README.md docs/*.md java/*/README.md
 tidy: ## What no compiler checks: build products, overlong files, dead links, shell scripts
@@ -120,7 +135,7 @@ demo: setup-build ## Build, record a web shop, find out why it was slow: demo-ou
 screenshot: ## Make docs/report.png from the demo's report
 	@scripts/screenshot.sh
 
-.PHONY: bench-tracepoint bench-api bench-ring bench-ring-load bench-replay bench-workloads bench-startup bench-lab bench-smoke
+.PHONY: bench-tracepoint bench-api bench-ring bench-ring-load bench-replay bench-workloads bench-overhead bench-startup bench-lab bench-smoke
 bench-tracepoint: build ## Cost of a trace point
 	@$(WITH) bench/tracepoint.sh
 bench-api: build ## Cost of a span or an instant of the Java API
@@ -133,12 +148,14 @@ bench-replay: ## What the ring and others keep of real traces
 	@$(WITH) bench/replay.sh
 bench-workloads: build ## Cost for whole programs: experiments/tracer.toml; hours, goes on where it stopped
 	@$(WITH) bench/experiment.sh tracer
+bench-overhead: build probe ## Cost in each state, beside JFR, async-profiler and a naive probe: experiments/overhead.toml; ten hours and more, goes on where it stopped
+	@$(WITH) bench/overhead.sh
 bench-startup: build ## Cost at start-up: experiments/startup.toml; goes on where it stopped
 	@$(WITH) bench/experiment.sh startup
 bench-lab: build ## Is the lab itself right? An hour and more, on a quiet machine; goes on where it stopped
 	@$(WITH) bench/lab.sh
-bench-smoke: build ## All benchmarks, short: do they still work?
-	@for bench in tracepoint api replay ring load lab; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+bench-smoke: build probe ## All benchmarks, short: do they still work?
+	@for bench in tracepoint api replay ring load lab overhead; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 	@$(STEP) 'bench: experiment, short' $(WITH) bench/experiment.sh smoke
 
 FIGURES ?= tracepoint api startup tracer ring ring-load replay gc gc-curves desktop

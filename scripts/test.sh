@@ -36,6 +36,7 @@ part_web() { npm --prefix web run test; }
 part_java() {
   mvn -B -f java/api/pom.xml test
   mvn -B -f java/harness/pom.xml test
+  mvn -B -f java/probe/pom.xml test
   mvn -B -f java/workloads/pom.xml test
 }
 

@@ -1,15 +1,18 @@
 //! The agent as a whole: what is made once, at the start, and lives as long as the process.
 //!
 //! The constraint that shaped it: compiled code and VM events use it at any time from any thread, so it is
-//! built before the first of them can come and is never taken down.
+//! built before the first of them can come and is never taken down. One that has left its program (`detach`) sleeps until
+//! another attachment puts a new one in its place.
 
 use crate::brake::Brake;
 use crate::detector::Detector;
 use crate::governor::{self, Governor};
+use crate::helpers::Helpers;
 use crate::incidents;
 use crate::java::{Cursor, Java, delete, jni};
 use crate::monitors::Monitors;
 use crate::region::Region;
+use crate::retransform::Passes;
 use crate::rewriting::Counts;
 use crate::server::Message;
 use crate::slab::Slabs;
@@ -19,16 +22,30 @@ use crate::{clock, java};
 use jni_sys::{JNIEnv, JavaVM, jobject};
 use lookback_format::Nanos;
 use lookback_format::control::Status;
+use lookback_format::symbol::{Class, Method};
 use lookback_jvmti::Jvmti;
 use lookback_options::Options;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, OnceLock};
 
-static AGENT: OnceLock<Agent> = OnceLock::new();
+/// The newest agent of this process. Never freed: a thread of the program may hold it for as long as it likes.
+static NEWEST: AtomicPtr<Agent> = AtomicPtr::new(std::ptr::null_mut());
+/// How many of the VM's events are being handled right now.
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+
+/// The agent in the hands of an event of the VM, or of a native method that is no trace point.
+pub(crate) struct Entered(pub(crate) &'static Agent);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        // ORDERING: Release; pairs with the load in `Agent::is_left_alone`: what the event has done comes before.
+        INSIDE.fetch_sub(1, Ordering::Release);
+    }
+}
 
 /// Everything.
 pub(crate) struct Agent {
@@ -43,13 +60,19 @@ pub(crate) struct Agent {
     pub(crate) brake: Brake,
     pub(crate) governor: Governor,
     pub(crate) counts: Counts,
-    /// Classes loaded before the agent that it has not looked at yet.
-    pub(crate) classes_to_come: AtomicU64,
-    /// Classes that could not be rewritten yet, see [`crate::held`]; hashes of their names.
-    pub(crate) held: Mutex<FxHashSet<u64>>,
+    /// The classes that are handed over again right now.
+    pub(crate) passes: Passes,
+    /// Classes that could not be handed over again yet, see [`crate::held`]: their names, by hashes of them.
+    pub(crate) held: Mutex<FxHashMap<u64, String>>,
     pub(crate) rates: Rates,
     /// Whether the program is to be traced.
     pub(crate) tracing: Switch,
+    /// Whether it has left the program.
+    detached: AtomicBool,
+    /// Its own threads.
+    pub(crate) helpers: Helpers,
+    /// The rules of spans that were named to the agent before this one.
+    rules_again: FxHashMap<u32, u32>,
     /// Whether some pattern looks at annotations.
     pub(crate) need_annotations: bool,
     pub(crate) started: Nanos,
@@ -59,6 +82,8 @@ pub(crate) struct Agent {
     pub(crate) directory: PathBuf,
     /// Sockets and links to remove at the end.
     pub(crate) socket: Option<PathBuf>,
+    /// The agent that has left this program before.
+    pub(crate) before: Option<&'static Agent>,
     pub(crate) incidents: Mutex<Vec<PathBuf>>,
     pub(crate) next_number: AtomicU32,
     /// Java ids of the threads that have begun and not ended; also orders who gives and takes their slabs.
@@ -71,6 +96,7 @@ pub(crate) struct Agent {
 }
 
 /// What is known once the VM is up.
+#[derive(Clone)]
 struct Live {
     java: Java,
     platform_loader: jobject,
@@ -96,38 +122,96 @@ pub(crate) struct Parts {
     pub(crate) jvm: String,
     pub(crate) directory: PathBuf,
     pub(crate) socket: Option<PathBuf>,
+    pub(crate) symbols: Symbols,
+    /// What the agent before this one has left.
+    pub(crate) before: Option<&'static Agent>,
+    pub(crate) carried: Vec<Class>,
 }
 
 impl Agent {
-    /// The agent of this process.
+    /// The agent of this process, unless it has left the program.
     pub(crate) fn get() -> Option<&'static Agent> {
-        AGENT.get()
+        Agent::newest().filter(|agent| !agent.is_detached())
+    }
+
+    /// The agent of this process, also one that has left the program.
+    pub(crate) fn newest() -> Option<&'static Agent> {
+        // ORDERING: Acquire; pairs with the Release in `install`. SAFETY: null, or made there and never freed.
+        unsafe { NEWEST.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// As [`Agent::get`], for events of the VM: until the result is dropped, [`Agent::is_left_alone`] is false.
+    pub(crate) fn enter() -> Option<Entered> {
+        // ORDERING: SeqCst, as are the store in `detach` and the load in `is_left_alone`: either this thread is counted
+        // there, or it sees here that the agent has left. No weaker ordering keeps a store before a later load.
+        INSIDE.fetch_add(1, Ordering::SeqCst);
+        let entered = Agent::newest().map(Entered);
+        if entered.is_none() {
+            INSIDE.fetch_sub(1, Ordering::Relaxed);
+        }
+        entered.filter(|e| !e.0.detached.load(Ordering::SeqCst))
+    }
+
+    /// Whether it has left the program.
+    pub(crate) fn is_detached(&self) -> bool {
+        // Relaxed: who must not come too late asks through `enter`.
+        self.detached.load(Ordering::Relaxed)
+    }
+
+    /// From now on no event of the VM and no trace point finds it.
+    pub(crate) fn detach(&self) {
+        // ORDERING: see `enter`.
+        self.detached.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether, after [`Agent::detach`], every event has ended that had found it before.
+    pub(crate) fn is_left_alone() -> bool {
+        // ORDERING: see `enter`; Acquire also pairs with the Release in `Entered::drop`.
+        INSIDE.load(Ordering::SeqCst) == 0
+    }
+
+    /// The rule that a span falls under: `rule`, unless it was named to an agent before this one.
+    pub(crate) fn rule_now(&self, id: u32, rule: u32) -> u32 {
+        self.rules_again.get(&id).copied().unwrap_or(rule)
     }
 
     /// Puts the agent together. `None` when there is one already.
     pub(crate) fn install(parts: Parts) -> Option<&'static Agent> {
-        let Parts { options, jvmti, vm, region, program, jvm, directory, socket } = parts;
+        let Parts { options, jvmti, vm, region, program, jvm, directory, socket, symbols, before, carried } =
+            parts;
+        let detector = Detector::new(&options.slow);
+        let spans = carried.iter().flat_map(|class| class.methods.iter().map(|m| (m, &class.class)));
+        let rule =
+            |m: &Method, class: &str| detector.rule_of(class, &m.name, &[]).map_or(u32::MAX, u32::from);
+        let rules_again = spans.map(|(m, class)| (m.id.0, rule(m, class))).collect();
+        let java = OnceLock::new();
+        if let Some(live) = before.and_then(|b| b.java.get()) {
+            let _ = java.set(live.clone());
+        }
         let annotated = options.slow.iter().any(|r| r.pattern.is_annotation());
         let share = options.budget.map(|hundredths| f64::from(hundredths) / 10_000.0);
         let trace_point = governor::trace_point();
         let agent = Agent {
             slabs: Slabs::new(region.slabs),
             brake: Brake::new(region.slabs, share, trace_point),
-            symbols: Symbols::new(),
             monitors: Monitors::default(),
-            detector: Detector::new(&options.slow),
+            detector,
             governor: Governor::new(&options, &program, trace_point),
             counts: Counts::default(),
-            classes_to_come: AtomicU64::new(0),
-            held: Mutex::default(),
+            passes: Passes::default(),
+            // They still are as the agent before had them.
+            held: Mutex::new(before.map(|b| b.held()).unwrap_or_default()),
             rates: Rates::default(),
             tracing: Switch::new(options.tracing),
+            detached: AtomicBool::new(false),
+            helpers: Helpers::default(),
+            rules_again,
             need_annotations: annotated || options.trace.need_annotations(),
             started: clock::now(),
             incidents: Mutex::default(),
             next_number: AtomicU32::new(1),
             live: Mutex::default(),
-            java: OnceLock::new(),
+            java,
             control: OnceLock::new(),
             control_gone: AtomicBool::new(false),
             options,
@@ -138,13 +222,25 @@ impl Agent {
             jvm,
             directory,
             socket,
+            before,
+            symbols,
         };
-        AGENT.set(agent).ok()?;
-        AGENT.get()
+        let was = before.map_or(std::ptr::null_mut(), |b| std::ptr::from_ref(b).cast_mut());
+        let new = Box::into_raw(Box::new(agent));
+        // ORDERING: Release; pairs with the Acquire in `newest`. Relaxed on failure: nothing is read.
+        if NEWEST.compare_exchange(was, new, Ordering::Release, Ordering::Relaxed).is_err() {
+            // SAFETY: made above, and nobody else has seen it.
+            drop(unsafe { Box::from_raw(new) });
+        }
+        // SAFETY: never freed from here on, when it is the one that was put there.
+        Agent::newest().filter(|agent| std::ptr::eq(*agent, new))
     }
 
     /// Looks up what can be looked up once the VM is up. An error says what is missing.
     pub(crate) fn come_alive(&self, env: *mut JNIEnv) -> Result<(), String> {
+        if self.java.get().is_some() {
+            return Ok(());
+        }
         let java = Java::find(env)?;
         let platform_loader = platform_loader(env);
         let groups = self.jvmti.top_thread_groups().unwrap_or_default();
@@ -152,6 +248,17 @@ impl Agent {
         let system_group = groups.first().map_or(std::ptr::null_mut(), |&g| global(g));
         let live = Live { java, platform_loader: global(platform_loader), system_group };
         self.java.set(live).map_err(|_| "the agent is alive already".to_owned())
+    }
+
+    fn held(&self) -> FxHashMap<u64, String> {
+        self.held.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// Lets go of what is large, once it has left the program.
+    pub(crate) fn forget(&self) {
+        self.monitors.forget();
+        self.governor.forget();
+        *self.live.lock().unwrap_or_else(|e| e.into_inner()) = FxHashSet::default();
     }
 
     /// The Java side of threads, once the VM is up.
@@ -221,8 +328,8 @@ impl Agent {
             records_per_second: bytes_per_second / 4.0,
             governing: self.governor.status(self),
             classes,
-            // Relaxed: a number to show.
-            classes_to_come: self.classes_to_come.load(Ordering::Relaxed),
+            classes_to_come: self.passes.to_come(),
+            rewriting: self.passes.last(),
             threads,
             losses: self.losses(),
             rules: self.detector.rules.iter().map(|r| r.text()).zip(found).collect(),

@@ -2,10 +2,12 @@
 //!
 //! The constraint that shaped it: everything that takes time or memory happens here and nowhere else. It is
 //! attached to the VM as a daemon in the system thread group, so that the program neither waits for it nor
-//! counts it among its own.
+//! counts it among its own. It ends when the VM does, or when the agent has left the program and no class waits to be given
+//! back.
 
 use crate::agent::Agent;
 use crate::clock;
+use crate::detach;
 use crate::detector::Fired;
 use crate::governor::Rounds;
 use crate::incidents::{Collection, expand, slow_trigger};
@@ -17,7 +19,7 @@ use crate::threads;
 use crate::ticker;
 use jni_sys::JNIEnv;
 use lookback_format::Nanos;
-use lookback_format::control::{Answer, Request};
+use lookback_format::control::{Answer, Request, Rewriting};
 use lookback_format::incident::Trigger;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -45,7 +47,7 @@ struct Control<'a> {
     governor: Option<Rounds>,
 }
 
-/// Runs until the VM ends. `messages` come from the server and from the VM's end.
+/// Runs until the VM ends, or the agent has left. `messages` come from the server and from the VM's end.
 pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
     let Some(env) = threads::attach(agent, c"Lookback") else {
         log::line("cannot attach its control thread to the VM; no incidents will be written");
@@ -56,9 +58,13 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
     let mut c = Control { agent, env, messages, ending: false, swept, tried, quiet_until, governor };
     let shortest = agent.options.slow.iter().map(|rule| rule.threshold / 20).min();
     let pause = Duration::from_nanos(shortest.map_or(LOOK.1, |nanos| nanos.clamp(LOOK.0, LOOK.1)));
-    while !c.ending {
+    while !c.ending && !agent.is_detached() {
         c.listen(if agent.is_tracing() { pause } else { IDLE });
         c.frame(Control::round);
+    }
+    while !c.ending && !agent.held.lock().unwrap_or_else(|e| e.into_inner()).is_empty() {
+        c.listen(Duration::from_nanos(TRY.0));
+        c.frame(|c| retransform::held_back(c.agent, c.env));
     }
     // The VM waits a while for attached threads before it ends.
     // SAFETY: attached above; no Java frames are below us.
@@ -79,6 +85,7 @@ impl Control<'_> {
         match self.messages.recv_timeout(pause) {
             Ok(Message::Asked(asked)) => self.answer(asked),
             Ok(Message::Wanted(reason)) => self.wanted(reason),
+            Ok(Message::NoMemory(why)) => self.no_memory(&why),
             Ok(Message::End) => self.ending = true,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
@@ -189,26 +196,47 @@ impl Control<'_> {
         let answer = match asked.request {
             Request::Status => Answer::Status(Box::new(self.agent.status())),
             Request::Dump { file, force } => self.dump(file, force),
-            Request::Stop => {
-                self.switch(false);
-                Answer::Done {
-                    message: "tracing is off, and all classes are as they were; what was recorded stays until it is dumped".into(),
-                }
+            Request::Stop { .. } => {
+                let message = match self.switch(false) {
+                    Some(done) => format!(
+                        "tracing is off: {}; what was recorded stays until it is dumped",
+                        detach::given_back(self.agent, &done)
+                    ),
+                    None => "tracing was off already".into(),
+                };
+                Answer::Done { message }
             }
-            Request::Start => {
-                self.switch(true);
-                Answer::Done { message: "tracing is on".into() }
+            Request::Start { .. } => {
+                let message = match self.switch(true) {
+                    Some(done) => format!(
+                        "tracing is on; {} rewritten in {:.1} s",
+                        detach::classes(done.classes),
+                        done.seconds
+                    ),
+                    None => "tracing was on already".into(),
+                };
+                Answer::Done { message }
+            }
+            Request::Detach { .. } => {
+                let done = self.switch(false).unwrap_or_default();
+                let mut message = String::new();
+                self.frame(|c| message = detach::leave(c.agent, c.env, &done));
+                Answer::Done { message }
             }
         };
         let _ = asked.reply.send(answer);
     }
 
-    /// Turns tracing on or off for all threads, and puts trace points into all classes or takes them out.
-    fn switch(&mut self, on: bool) {
+    /// Turns tracing on or off for all threads, and puts trace points into all classes or takes them out. `None` when it
+    /// was so before.
+    fn switch(&mut self, on: bool) -> Option<Rewriting> {
+        self.agent.tracing.set(on).then(|| self.turned(on))
+    }
+
+    /// What is to be done when tracing was turned on or off.
+    fn turned(&mut self, on: bool) -> Rewriting {
         let agent = self.agent;
-        if !agent.tracing.set(on) {
-            return;
-        }
+        let mut done = Rewriting::default();
         agent.detector.forget_unmounted();
         if on {
             ticker::publish(&agent.region, clock::now());
@@ -217,11 +245,26 @@ impl Control<'_> {
         }
         self.frame(|c| {
             let classes = retransform::choose(agent, c.env, true);
-            retransform::all(agent, c.env, classes);
+            let seen = retransform::names(agent, &classes);
+            done = retransform::pass(agent, c.env, classes);
+            if !on {
+                done.classes += retransform::give_back_late(agent, c.env, &seen);
+            }
         });
         if on {
             self.frame(|c| threads::sweep(c.agent, c.env));
         }
+        done
+    }
+
+    /// There is less memory than the ring was made for: nothing is recorded any more.
+    fn no_memory(&mut self, why: &str) {
+        // The switch is off already, which was quicker; the classes follow.
+        let path = self.agent.region.path.display();
+        log::line(&format!(
+            "tracing is off: its memory at {path} cannot be had: {why}; make room, or choose a smaller ring= or another region="
+        ));
+        self.turned(false);
     }
 
     /// The program asked for an incident: writes it unless there were enough already, or one just now.

@@ -5,6 +5,7 @@
 
 use crate::agent::Agent;
 use crate::clock;
+use crate::detach;
 use crate::monitors;
 use crate::region::Loss;
 use crate::rewriting;
@@ -41,7 +42,14 @@ pub(crate) fn callbacks() -> &'static Callbacks {
 
 /// Runs `f` with the agent, when there is one.
 fn with(f: impl FnOnce(&'static Agent)) {
-    if let Some(agent) = Agent::get() {
+    if let Some(entered) = Agent::enter() {
+        let _ = catch_unwind(AssertUnwindSafe(|| f(entered.0)));
+    }
+}
+
+/// As [`with`], also when it has left the program.
+fn with_newest(f: impl FnOnce(&'static Agent)) {
+    if let Some(agent) = Agent::newest() {
         let _ = catch_unwind(AssertUnwindSafe(|| f(agent)));
     }
 }
@@ -53,11 +61,17 @@ unsafe extern "C" fn vm_init(_: *mut c_void, env: *mut JNIEnv, _: jobject) {
 }
 
 unsafe extern "C" fn vm_death(_: *mut c_void, _: *mut JNIEnv) {
-    with(startup::end);
+    with_newest(startup::end);
 }
 
 unsafe extern "C" fn thread_start(_: *mut c_void, env: *mut JNIEnv, thread: jobject) {
     with(|agent| threads::started(agent, env, thread));
+    // Sees an agent that has left while this thread was between the two.
+    with_newest(|agent| {
+        if agent.is_detached() {
+            detach::forget_cursor(agent, env, thread);
+        }
+    });
 }
 
 unsafe extern "C" fn thread_end(_: *mut c_void, env: *mut JNIEnv, thread: jobject) {

@@ -1,5 +1,7 @@
 //! Wait points that are native methods: their natives are bound again, to a timed wrapper.
 //!
+//! Once the agent has left the program they are bound to the VM's own functions again.
+//!
 //! The constraint that shaped it: bytecode cannot enter a native method, and before JDK 21 `Thread.sleep` is
 //! one. The VM logs a warning when code outside of the boot loader rebinds a platform method, so this is
 //! called through a Java method of `LookbackTracePoint`, which is inside.
@@ -11,21 +13,36 @@ use jni_sys::{JNIEnv, JNINativeMethod, jclass, jlong, jobject};
 use lookback_format::symbol::{Role, Wait};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 type SleepFn = unsafe extern "system" fn(*mut JNIEnv, jclass, jlong);
 type SyncFn = unsafe extern "system" fn(*mut JNIEnv, jobject);
 
-/// The VM's own functions, and the ids of the wrappers' methods.
-static SLEEP: OnceLock<(SleepFn, u32)> = OnceLock::new();
-static SYNC: OnceLock<(SyncFn, u32)> = OnceLock::new();
+/// The VM's own functions.
+static SLEEP: OnceLock<SleepFn> = OnceLock::new();
+static SYNC: OnceLock<SyncFn> = OnceLock::new();
+/// The ids of the wrappers' methods.
+static SLEEP_ID: AtomicU32 = AtomicU32::new(0);
+static SYNC_ID: AtomicU32 = AtomicU32::new(0);
 
 /// Rebinds what this VM has as natives; what it does not have stays as it is.
 pub(crate) fn rebind_natives(agent: &Agent, env: *mut JNIEnv) {
+    if agent.is_detached() {
+        if let Some(&f) = SLEEP.get() {
+            bind(env, c"java/lang/Thread", c"sleep", c"(J)V", f as *mut c_void);
+        }
+        if let Some(&f) = SYNC.get() {
+            bind(env, c"java/io/FileDescriptor", c"sync", c"()V", f as *mut c_void);
+        }
+        return;
+    }
     if let (Some(f), Some(id)) =
         (symbol(c"JVM_Sleep"), register(agent, "java.lang.Thread", "sleep", "(J)V", Wait::Sleep))
     {
         // SAFETY: libjvm's JVM_Sleep has had this signature for as long as it exists.
-        let _ = SLEEP.set((unsafe { std::mem::transmute::<*mut c_void, SleepFn>(f) }, id));
+        let _ = SLEEP.set(unsafe { std::mem::transmute::<*mut c_void, SleepFn>(f) });
+        // Relaxed: binding the wrapper, which reads it, orders.
+        SLEEP_ID.store(id, Ordering::Relaxed);
         bind(env, c"java/lang/Thread", c"sleep", c"(J)V", sleep as *mut c_void);
     }
     let java_library = format!("{}/lib/libjava.so\0", agent.jvmti.system_property(c"java.home"));
@@ -35,7 +52,9 @@ pub(crate) fn rebind_natives(agent: &Agent, env: *mut JNIEnv) {
         register(agent, "java.io.FileDescriptor", "sync", "()V", Wait::Sync),
     ) {
         // SAFETY: the JNI function of `native void sync()`.
-        let _ = SYNC.set((unsafe { std::mem::transmute::<*mut c_void, SyncFn>(f) }, id));
+        let _ = SYNC.set(unsafe { std::mem::transmute::<*mut c_void, SyncFn>(f) });
+        // Relaxed: as above.
+        SYNC_ID.store(id, Ordering::Relaxed);
         bind(env, c"java/io/FileDescriptor", c"sync", c"()V", sync as *mut c_void);
     }
 }
@@ -107,14 +126,17 @@ fn is_native(env: *mut JNIEnv, class: jclass, name: &CStr, descriptor: &CStr) ->
 
 /// Records one end of a native wait point.
 fn mark(env: *mut JNIEnv, slot: u32) {
-    let Some(agent) = Agent::get() else { return };
+    let Some(entered) = Agent::enter() else { return };
+    let agent = entered.0;
     agent.java_with_cursor(env, |cursor| {
         trace_points::slow(cursor, |_, own, at, now| own.put_exact(at, slot, now))
     });
 }
 
 unsafe extern "system" fn sleep(env: *mut JNIEnv, class: jclass, millis: jlong) {
-    if let Some(&(f, id)) = SLEEP.get() {
+    if let Some(&f) = SLEEP.get() {
+        // Relaxed: see `rebind_natives`.
+        let id = SLEEP_ID.load(Ordering::Relaxed);
         mark(env, id);
         // SAFETY: the VM's own function, with the arguments that it was called with.
         unsafe { f(env, class, millis) };
@@ -123,7 +145,9 @@ unsafe extern "system" fn sleep(env: *mut JNIEnv, class: jclass, millis: jlong) 
 }
 
 unsafe extern "system" fn sync(env: *mut JNIEnv, descriptor: jobject) {
-    if let Some(&(f, id)) = SYNC.get() {
+    if let Some(&f) = SYNC.get() {
+        // Relaxed: see `rebind_natives`.
+        let id = SYNC_ID.load(Ordering::Relaxed);
         mark(env, id);
         // SAFETY: as above.
         unsafe { f(env, descriptor) };

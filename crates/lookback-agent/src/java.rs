@@ -33,7 +33,7 @@ impl Cursor {
 }
 
 /// Ids of the fields and methods that the agent uses.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Java {
     thread: jclass,
     holder: Option<jfieldID>,

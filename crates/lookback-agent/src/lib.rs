@@ -13,12 +13,15 @@
 
 mod agent;
 mod brake;
+mod cgroup;
 mod clock;
 mod control;
+mod detach;
 mod detector;
 mod events;
 mod governor;
 mod held;
+mod helpers;
 mod hooks;
 mod incidents;
 mod java;

@@ -21,6 +21,11 @@ pub(crate) struct Monitors {
 }
 
 impl Monitors {
+    /// Forgets all ids.
+    pub(crate) fn forget(&self) {
+        *self.ids.lock().unwrap_or_else(|e| e.into_inner()) = HashMap::new();
+    }
+
     /// The id for a wait on an object of `class`. Never waits: when another thread is here, the loss is
     /// counted and the wait goes unrecorded.
     fn id(&self, agent: &Agent, wait: Wait, class: String) -> Option<u32> {

@@ -2,10 +2,13 @@
 //!
 //! The constraint that shaped it: the file must tell its story after a `kill -9`, so it is a shared mapping,
 //! is laid out before the first record, and its magic is stored last. It is sparse: only touched pages take
-//! memory. It is never unmapped while the program runs: compiled code holds addresses into it.
+//! memory. Its addresses are never unmapped while the program runs: compiled code holds some of them. Given back, they
+//! are memory of the process, and another region may take their place.
 
+use crate::cgroup;
 use crate::clock;
 use lookback_format::region::{self, ACTIVE, HEADER_BYTES, MAX_SLABS, VERSION, WATCHING, header, slab};
+use lookback_format::slot::FILLER;
 use lookback_options::Options;
 use lookback_ring::{Geometry, Ring};
 use std::fs::{File, OpenOptions};
@@ -14,9 +17,13 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 /// Payload of most of the ring's events: a chunk, emptied at about 4 KiB, and its header.
 const CHUNK: usize = 4096 + 128;
+
+/// Bytes of a slab behind its slots: a page.
+const COLD: usize = 4096;
 
 /// Bytes of the ring that are claimed before the program starts.
 const AT_ONCE: usize = 4 << 20;
@@ -24,7 +31,11 @@ const AT_ONCE: usize = 4 << 20;
 /// The region of this process.
 pub(crate) struct Region {
     base: *mut u8,
-    file: File,
+    bytes: usize,
+    /// Bytes of addresses from `base` on that are ours for good.
+    room: usize,
+    /// None when its memory was given back.
+    file: Mutex<Option<File>>,
     pub(crate) path: PathBuf,
     pub(crate) symbols_at: usize,
     pub(crate) symbols_bytes: usize,
@@ -51,9 +62,15 @@ pub(crate) struct Names<'a> {
 }
 
 impl Region {
-    /// Creates the file at `path`, which must not exist, and lays it out. Of the budget, an eighth is for
+    /// Creates the file at `path`, which must not exist, and lays it out, in the place of the region `before` when there was
+    /// one. Of the budget, an eighth is for
     /// symbols, an eighth for slabs (two touched pages each), the rest is the ring's.
-    pub(crate) fn create(path: &Path, options: &Options, names: &Names<'_>) -> io::Result<Region> {
+    pub(crate) fn create(
+        path: &Path,
+        options: &Options,
+        names: &Names<'_>,
+        before: Option<&Region>,
+    ) -> io::Result<Region> {
         let budget = options.ring as usize;
         let symbols_bytes = (budget / 8).next_multiple_of(4096);
         // A slab touches two pages of its stride: one of slots, one of what native code keeps.
@@ -66,6 +83,13 @@ impl Region {
         let slabs_at = (symbols_at + symbols_bytes).next_multiple_of(slab::STRIDE);
         let ring_at = slabs_at + slabs as usize * slab::STRIDE;
         let bytes = ring_at + geometry.bytes();
+        if let Some(before) = before.filter(|b| b.room < bytes) {
+            return Err(io::Error::other(format!(
+                "a ring of {} MiB does not fit into the {} MiB of addresses that were reserved at the first attachment; choose a smaller ring=, or restart the program",
+                budget >> 20,
+                before.room >> 20
+            )));
+        }
 
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
         let made = Made(Some(path));
@@ -74,14 +98,20 @@ impl Region {
         claim(&file, 0, slabs_at)?;
         // The rest of the ring follows in the background, long before the first records get there.
         claim(&file, ring_at, geometry.bytes().min(AT_ONCE))?;
-        let base = map_aligned(&file, bytes)?;
+        let (base, room) = match before {
+            Some(before) => (before.base, before.room),
+            None => reserve(bytes)?,
+        };
+        map(&file, base, bytes)?;
         // SAFETY: the ring's part of the mapping, used by nobody else yet, valid for ever.
         let ring = unsafe { Ring::format(base.add(ring_at), geometry.bytes(), geometry) }
             .map_err(|e| io::Error::other(format!("the ring: {e}")))?;
         let (epoch, wall) = clock::pair();
         let region = Region {
             base,
-            file,
+            bytes,
+            room,
+            file: Mutex::new(Some(file)),
             path: path.to_owned(),
             symbols_at,
             symbols_bytes,
@@ -118,18 +148,25 @@ impl Region {
     }
 
     /// Takes the memory for the ring and the symbols and maps it, so that no thread of the program pays for
-    /// the page faults. In the background; what fails here happens later, when it is touched.
-    pub(crate) fn warm_up(&self) {
+    /// the page faults. In the background.
+    ///
+    /// # Errors
+    /// The file system is full.
+    pub(crate) fn warm_up(&self) -> io::Result<()> {
         const STEP: usize = 1 << 20;
         let parts = [(self.symbols_at, self.symbols_bytes.min(4 * STEP)), (self.ring_at, self.ring_bytes)];
         for (at, bytes) in parts {
             for from in (at..at + bytes).step_by(STEP) {
                 let step = STEP.min(at + bytes - from);
-                let _ = claim(&self.file, from, step);
+                // Held for a step: what was given back is not taken again.
+                let file = self.file();
+                let Some(file) = &*file else { return Ok(()) };
+                claim(file, from, step)?;
                 // SAFETY: a part of the mapping; populating changes no content.
                 unsafe { libc::madvise(self.base.add(from).cast(), step, libc::MADV_POPULATE_WRITE) };
             }
         }
+        Ok(())
     }
 
     /// Claims memory for slab `i`, once: its first two pages of slots and its cold page in the file. What
@@ -137,8 +174,12 @@ impl Region {
     /// such a page of the file would end the program with SIGBUS); after a kill it is not there.
     pub(crate) fn claim_slab(&self, i: u32) -> io::Result<()> {
         let at = self.slab_at(i);
-        claim(&self.file, at, slab::IN_FILE)?;
-        claim(&self.file, at + slab::SLOTS_END, 4096)?;
+        {
+            let file = self.file();
+            let file = file.as_ref().ok_or_else(|| io::Error::other("it was given back"))?;
+            claim(file, at, slab::IN_FILE)?;
+            claim(file, at + slab::SLOTS_END, COLD)?;
+        }
         let deep = self.base.wrapping_add(at + slab::IN_FILE).cast();
         let bytes = slab::SLOTS_END - slab::IN_FILE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
@@ -152,6 +193,41 @@ impl Region {
         let deep = self.base.wrapping_add(self.slab_at(i) + slab::IN_FILE).cast();
         // SAFETY: pages mapped by `claim_slab`, private and anonymous; the caller is their only user.
         unsafe { libc::madvise(deep, slab::SLOTS_END - slab::IN_FILE, libc::MADV_DONTNEED) };
+    }
+
+    fn file(&self) -> MutexGuard<'_, Option<File>> {
+        self.file.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Gives all memory back, closes the file and removes it. The addresses stay: they are memory of the process then,
+    /// which nobody touches. Of the slabs that threads had, `high`, all become one, 12 KiB, in which a cursor that
+    /// somebody might still hold meets a set poll or a guard word before it comes to the end.
+    pub(crate) fn give_back(&self, high: u32) {
+        let Some(file) = self.file().take() else { return };
+        let _ = std::fs::remove_file(&self.path);
+        let trap = self.slab_at(0);
+        // Relaxed: flags that a thread reads at its next poll, if any thread does.
+        self.u32(trap + slab::STATE).store(slab::STATE_OFF, Ordering::Relaxed);
+        self.u32(trap + slab::POLL).store(slab::POLL_TICK, Ordering::Relaxed);
+        self.u32(trap + slab::FILLED).store(FILLER, Ordering::Relaxed);
+        self.u32(trap + slab::GUARD).store(slab::GUARD_VALUE, Ordering::Relaxed);
+        let active = std::ptr::from_ref(self.active(0)) as u64;
+        self.u64(trap + slab::ACTIVE_BYTE).store(active, Ordering::Relaxed);
+        let first_free = if high == 0 { trap } else { self.slab_at(high) };
+        for i in 0..high {
+            let at = self.slab_at(i);
+            if i > 0 {
+                punch(&file, at, slab::STRIDE);
+                let same = |offset, bytes| overlay(&file, self.base, at + offset, bytes, Some(trap + offset));
+                same(0, slab::IN_FILE);
+                same(slab::SLOTS_END, COLD);
+            }
+            self.release_deep(i);
+        }
+        for (at, end) in [(0, trap), (first_free, self.bytes)] {
+            punch(&file, at, end - at);
+            overlay(&file, self.base, at, end - at, None);
+        }
     }
 
     /// The word at offset `at`, which must be a multiple of 4 within the region.
@@ -297,11 +373,52 @@ fn refuse_when_full(file: &File, budget: u64) -> io::Result<()> {
             budget >> 20
         )));
     }
+    if let Some(limit) = cgroup::memory_limit().filter(|limit| limit.region < budget) {
+        return Err(io::Error::other(format!(
+            "the memory limit of its cgroup is {} MiB, of which the budget of {} MiB would take more than a quarter; choose ring={}m or less",
+            limit.whole >> 20,
+            budget >> 20,
+            limit.region >> 20
+        )));
+    }
     Ok(())
 }
 
-/// Maps the file at an address that is a multiple of a slab's stride: cursors are masked to their slab.
-fn map_aligned(file: &File, bytes: usize) -> io::Result<*mut u8> {
+/// Gives a part of the file's memory back. Where the file system cannot, the memory goes with the file's last mapping.
+fn punch(file: &File, at: usize, bytes: usize) {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: an open descriptor; no pointers.
+    unsafe { libc::fallocate(file.as_raw_fd(), mode, at as i64, bytes as i64) };
+}
+
+/// Puts another mapping in the place of a part of a region's: that part of the file which begins at `from`, or memory of the
+/// process. What fails leaves the mapping that was there.
+fn overlay(file: &File, base: *mut u8, at: usize, bytes: usize, from: Option<usize>) {
+    let fixed = libc::MAP_FIXED | libc::MAP_NORESERVE;
+    let (flags, fd, from) = match from {
+        Some(from) => (fixed | libc::MAP_SHARED, file.as_raw_fd(), from),
+        None => (fixed | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0),
+    };
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: replaces a part of the region's mapping in one step; no address of it is without memory at any moment.
+    unsafe {
+        let address = base.add(at).cast();
+        if libc::mmap(address, bytes, rights, flags, fd, from as i64) != libc::MAP_FAILED {
+            libc::madvise(address, bytes, libc::MADV_DONTFORK);
+        }
+    }
+}
+
+/// So many times the addresses of the first region are reserved, where they can be: a later attachment may want a larger one.
+const GROWTH: usize = 4;
+
+/// Reserves addresses for good, of which the first is a multiple of a slab's stride: cursors are masked to their slab. Gives
+/// it, and how many there are.
+fn reserve(bytes: usize) -> io::Result<(*mut u8, usize)> {
+    reserve_just(bytes * GROWTH).or_else(|_| reserve_just(bytes))
+}
+
+fn reserve_just(bytes: usize) -> io::Result<(*mut u8, usize)> {
     let room = bytes + slab::STRIDE;
     // SAFETY: a fresh anonymous reservation; nothing is replaced.
     let reserved = unsafe {
@@ -317,11 +434,15 @@ fn map_aligned(file: &File, bytes: usize) -> io::Result<*mut u8> {
     if reserved == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    let base = (reserved as usize).next_multiple_of(slab::STRIDE) as *mut libc::c_void;
-    // SAFETY: replaces a part of the reservation made above.
+    Ok(((reserved as usize).next_multiple_of(slab::STRIDE) as *mut u8, bytes))
+}
+
+/// Maps the file at `base`.
+fn map(file: &File, base: *mut u8, bytes: usize) -> io::Result<()> {
+    // SAFETY: replaces a part of what `reserve` has given.
     let mapped = unsafe {
         libc::mmap(
-            base,
+            base.cast(),
             bytes,
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE,
@@ -334,5 +455,5 @@ fn map_aligned(file: &File, bytes: usize) -> io::Result<*mut u8> {
     }
     // A child after fork must not write our slabs; SAFETY: the mapping made above.
     unsafe { libc::madvise(mapped, bytes, libc::MADV_DONTFORK) };
-    Ok(mapped.cast())
+    Ok(())
 }

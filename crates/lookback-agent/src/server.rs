@@ -13,7 +13,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 /// How long a client may take to say what it wants, and to read the answer.
@@ -21,12 +21,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the control thread may take.
 const WORK: Duration = Duration::from_secs(120);
 
+/// How often a client is told how far it is.
+const PROGRESS: Duration = Duration::from_millis(100);
+
 /// What the control thread is told.
 pub(crate) enum Message {
     /// A client asks for something.
     Asked(Asked),
     /// The program itself wants an incident, for this reason.
     Wanted(String),
+    /// The memory for what is recorded cannot be had, for this reason.
+    NoMemory(String),
     /// The VM ends: let go of it.
     End,
 }
@@ -69,16 +74,25 @@ pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Serves until the process ends.
-pub(crate) fn run(agent: &Agent, listener: &UnixListener, control: &SyncSender<Message>) {
+/// Serves until the process ends, or the agent has left it; the socket `path` is gone before that is told.
+pub(crate) fn run(agent: &Agent, listener: UnixListener, path: &Path, control: &SyncSender<Message>) {
     threads::mark_as_ours();
     loop {
         match listener.accept() {
             Ok((stream, _)) => {
-                if let Err(e) = serve(agent, stream, control)
+                let mut listener = Some(&listener);
+                let close = || {
+                    if agent.is_detached() && listener.take().is_some() {
+                        let _ = std::fs::remove_file(path);
+                    }
+                };
+                if let Err(e) = serve(agent, stream, control, close)
                     && e.kind() == io::ErrorKind::PermissionDenied
                 {
                     log::line(&format!("a request was refused: {e}"));
+                }
+                if agent.is_detached() {
+                    return;
                 }
             }
             // Too many open files, most likely; the program needs them more than we do.
@@ -87,28 +101,56 @@ pub(crate) fn run(agent: &Agent, listener: &UnixListener, control: &SyncSender<M
     }
 }
 
-fn serve(agent: &Agent, mut stream: UnixStream, control: &SyncSender<Message>) -> io::Result<()> {
+fn serve(
+    agent: &Agent,
+    mut stream: UnixStream,
+    control: &SyncSender<Message>,
+    close: impl FnOnce(),
+) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     check_peer(&stream)?;
     let answer = match read_request(&mut stream) {
         // Status needs nobody else, and must be there while an incident is being written.
         Ok(Request::Status) => Answer::Status(Box::new(agent.status())),
-        Ok(request) => forward(request, control),
+        Ok(request) => forward(agent, request, control, &mut stream),
         Err(why) => Answer::Error { message: format!("not a request: {why}"), hint: String::new() },
     };
-    let mut line = serde_json::to_vec(&answer)?;
+    close();
+    say(&mut stream, &answer)
+}
+
+fn say(stream: &mut UnixStream, answer: &Answer) -> io::Result<()> {
+    let mut line = serde_json::to_vec(answer)?;
     line.push(b'\n');
     stream.write_all(&line)
 }
 
-fn forward(request: Request, control: &SyncSender<Message>) -> Answer {
+/// Has the control thread answer; tells meanwhile how far it is when that was asked for.
+fn forward(
+    agent: &Agent,
+    request: Request,
+    control: &SyncSender<Message>,
+    stream: &mut UnixStream,
+) -> Answer {
+    let mut told = request.wants_progress();
+    let begun = Instant::now();
     let (reply, answer): (_, Receiver<Answer>) = sync_channel(1);
     let busy = || Answer::Error {
         message: "the agent is busy and did not answer in time".into(),
         hint: "try again; `lookback status` tells whether it lives".into(),
     };
     match control.try_send(Message::Asked(Asked { request, reply })) {
-        Ok(()) => answer.recv_timeout(WORK).unwrap_or_else(|_| busy()),
+        Ok(()) => loop {
+            match answer.recv_timeout(PROGRESS) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() < WORK => {
+                    let last = agent.passes.last();
+                    // Who has gone away changes nothing about what was begun.
+                    told = told && say(stream, &Answer::Progress { done: last.classes, of: last.of }).is_ok();
+                }
+                Err(_) => return busy(),
+            }
+        },
         Err(_) => busy(),
     }
 }

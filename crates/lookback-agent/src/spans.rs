@@ -49,7 +49,8 @@ pub(crate) extern "system" fn Java_java_lang_LookbackSpans_register(
 ) -> jlong {
     let role = if role == jint::from(Role::Instant.code()) { Role::Instant } else { Role::Span };
     let run = || {
-        let agent = Agent::get()?;
+        // Also one that has left: another attachment takes up the names.
+        let agent = Agent::newest()?;
         let (category, name) = (text(env, category, NAME_UNITS), text(env, name, NAME_UNITS));
         key(agent, &category, &name, role)
     };

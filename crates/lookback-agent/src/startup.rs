@@ -6,6 +6,7 @@
 
 use crate::agent::{Agent, Parts};
 use crate::brake;
+use crate::cgroup;
 use crate::control;
 use crate::events;
 use crate::java::{clear, delete, jni};
@@ -15,15 +16,16 @@ use crate::retransform;
 use crate::rewriting::TRACE_POINT_CLASS;
 use crate::server::{self, Message};
 use crate::spans;
+use crate::symbols::Symbols;
 use crate::threads;
 use crate::ticker;
 use crate::trace_points;
 use crate::{clock, incidents};
-use jni_sys::{JNIEnv, JavaVM};
+use jni_sys::{JNIEnv, JavaVM, jclass};
 use lookback_format::control::{region_path, runtime_dir, socket_path};
 use lookback_format::region::header;
-use lookback_jvmti::{Capabilities, Capability, Event, Jvmti, native_thread};
-use lookback_options::{Options, Source, format_bytes};
+use lookback_jvmti::{Capabilities, Capability, Event, Jvmti};
+use lookback_options::{Options, RING_BYTES, Source, format_bytes};
 use std::ffi::CString;
 use std::os::unix::net::UnixListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +55,7 @@ pub(crate) fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
 pub(crate) fn attach(vm: *mut JavaVM, text: &str) -> Result<(), String> {
     let agent = prepare(vm, text)?;
     // The VM looks for native methods in this library only after this call has returned.
-    native_thread("lookback-start", move || {
+    agent.helpers.start("lookback-start", move || {
         let mut env = std::ptr::null_mut();
         threads::mark_as_ours();
         // SAFETY: the VM that loaded us.
@@ -72,15 +74,24 @@ pub(crate) fn attach(vm: *mut JavaVM, text: &str) -> Result<(), String> {
 
 /// All that can be done before the VM is up.
 fn prepare(vm: *mut JavaVM, text: &str) -> Result<&'static Agent, String> {
-    if Agent::get().is_some() {
+    let before = Agent::newest();
+    if before.is_some_and(|agent| !agent.is_detached()) {
         return Err(
             "the agent is loaded already in this process; one is enough (`lookback status PID`)".into()
         );
     }
-    let options = read_options(text)?;
+    let mut options = read_options(text)?;
     log::set_quiet(options.quiet);
-    let jvmti = environment(vm)?;
-    add_capabilities(jvmti)?;
+    fit_to_container(&mut options);
+    let jvmti = match before {
+        Some(before) => before.jvmti,
+        None => environment(vm)?,
+    };
+    if let Some(before) = before {
+        wait_for(before)?;
+    } else {
+        add_capabilities(jvmti)?;
+    }
     let command = jvmti.system_property(c"sun.java.command");
     let program = command.split(' ').next().filter(|p| !p.is_empty()).unwrap_or("java").to_owned();
     let version = jvmti.system_property(c"java.vm.version");
@@ -88,17 +99,35 @@ fn prepare(vm: *mut JavaVM, text: &str) -> Result<&'static Agent, String> {
     let directory = std::env::current_dir().unwrap_or_default();
     let runtime = default_runtime_dir();
     let safe = server::prepare_directory(&runtime);
+    let runtime = safe.is_ok().then_some(runtime);
+    let names = Names { program: &program, jvm: &jvm };
+    let carried = before.map(|b| b.symbols.close(&b.region)).unwrap_or_default();
+    let region = make_region(&options, runtime.as_deref(), &names, before.map(|b| &b.region))
+        .inspect_err(|_| before.iter().for_each(|b| b.symbols.reopen()))?;
+    // Not before: where there is no place for its memory either, that is the one line.
     if let Err(e) = &safe {
         log::line(&format!("no control socket, the `lookback` command will not find this process: {e}"));
     }
-    let runtime = safe.is_ok().then_some(runtime);
-    let names = Names { program: &program, jvm: &jvm };
-    let region = make_region(&options, runtime.as_deref(), &names)?;
+    let symbols = before.map_or_else(Symbols::new, |b| Symbols::after(&b.symbols, &region, &carried));
     let socket = runtime.filter(|_| options.control).map(|dir| socket_path(&dir, std::process::id()));
-    let parts = Parts { options, jvmti, vm, region, program, jvm, directory, socket };
+    let parts =
+        Parts { options, jvmti, vm, region, program, jvm, directory, socket, symbols, before, carried };
     let agent = Agent::install(parts).ok_or("the agent is loaded already in this process")?;
     jvmti.set_callbacks(events::callbacks()).map_err(|e| e.to_string())?;
     Ok(agent)
+}
+
+/// How long threads of an agent that has left may take to end.
+const GOING: Duration = Duration::from_secs(5);
+
+/// Waits until the agent that has left this program is really gone.
+fn wait_for(before: &Agent) -> Result<(), String> {
+    // It may wait for a loop to end, to give its class back.
+    let _ = before.control.get().map(|control| control.try_send(Message::End));
+    if before.helpers.are_gone(GOING) {
+        return Ok(());
+    }
+    Err("the agent is still leaving this process; try again in a moment".into())
 }
 
 fn read_options(text: &str) -> Result<Options, String> {
@@ -115,6 +144,21 @@ fn read_options(text: &str) -> Result<Options, String> {
     }
     options.apply(&text, Source::Given).map_err(|e| e.to_string())?;
     Ok(options)
+}
+
+/// A ring that nobody has asked for is made smaller where a container would have no room for it.
+fn fit_to_container(options: &mut Options) {
+    let Some(limit) = cgroup::memory_limit().filter(|l| l.region < options.ring) else { return };
+    let fits = limit.region >> 20 << 20;
+    if !options.is_chosen("ring") && fits >= RING_BYTES.0 {
+        log::line(&format!(
+            "the memory limit of its cgroup is {}: it takes {} and not {}; ring= asks for more or less",
+            format_bytes(limit.whole >> 20 << 20),
+            format_bytes(fits),
+            format_bytes(options.ring),
+        ));
+        options.ring = fits;
+    }
 }
 
 fn environment(vm: *mut JavaVM) -> Result<Jvmti, String> {
@@ -152,13 +196,18 @@ fn default_runtime_dir() -> PathBuf {
 
 /// Creates the region where the options say, else in shared memory, else in the runtime directory; leaves a
 /// link in the runtime directory, by which `lookback ls` finds it.
-fn make_region(options: &Options, runtime: Option<&Path>, names: &Names<'_>) -> Result<Region, String> {
+fn make_region(
+    options: &Options,
+    runtime: Option<&Path>,
+    names: &Names<'_>,
+    before: Option<&Region>,
+) -> Result<Region, String> {
     let pid = std::process::id();
     let linked = runtime.map(|dir| region_path(dir, pid));
     let stamp = clock::pair().1 / 1_000_000_000;
     let file = format!("{pid}-{stamp}.region");
     let region = match &options.region {
-        Some(path) => Region::create(path, options, names)
+        Some(path) => Region::create(path, options, names, before)
             .map_err(|e| format!("cannot create the region file {}: {e}", path.display()))?,
         None => {
             // SAFETY: no arguments.
@@ -168,7 +217,7 @@ fn make_region(options: &Options, runtime: Option<&Path>, names: &Names<'_>) -> 
             let made = places.into_iter().flatten().find_map(|dir| {
                 let made = server::prepare_directory(&dir)
                     .inspect(|()| forget_old_regions(&dir))
-                    .and_then(|()| Region::create(&dir.join(&file), options, names));
+                    .and_then(|()| Region::create(&dir.join(&file), options, names, before));
                 made.map_err(|e| why.push(format!("{}: {e}", dir.display()))).ok()
             });
             made.ok_or_else(|| {
@@ -209,18 +258,21 @@ fn forget_old_regions(dir: &Path) {
 /// The VM is up: brings tracing to life. `late` when the program has run before.
 pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Result<(), String> {
     agent.come_alive(env)?;
-    define_trace_points(agent, env)?;
+    let again = agent.before.is_some();
+    let class = if again { find_trace_points(env) } else { define_trace_points(agent, env) }?;
+    link_trace_points(env, class)?;
     ticker::publish(&agent.region, clock::now());
     let most = agent.options.ticker_share();
-    native_thread("lookback-tick", move || {
-        ticker::run(&agent.region, &agent.slabs, &agent.brake, &agent.tracing, most)
-    })?;
+    let ticks = move || ticker::run(&agent.region, &agent.slabs, &agent.brake, &agent.tracing, most);
+    agent.helpers.start("lookback-tick", ticks)?;
     if agent.options.budget.is_some() {
-        native_thread("lookback-brake", move || brake::run(agent))?;
+        agent.brake.find(env, class);
+        agent.helpers.start("lookback-brake", move || brake::run(agent))?;
     }
-    native_thread("lookback-warm", move || agent.region.warm_up())?;
     begin_threads(agent, env)?;
-    spans::define(env);
+    if !again {
+        spans::define(env);
+    }
     let enable = |e| agent.jvmti.enable(e, true);
     // While tracing is off it leaves all classes as they are.
     enable(Event::ClassFileLoadHook).map_err(|e| format!("the VM refuses its class hook: {e}"))?;
@@ -233,16 +285,17 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
     }
     // While tracing is off, no class is rewritten.
     let loaded = if agent.is_tracing() { retransform::choose(agent, env, late) } else { Vec::new() };
-    agent.classes_to_come.store(loaded.len() as u64, Ordering::Relaxed);
+    agent.passes.announce(loaded.len());
     // Before the classes are rewritten, which in a large program takes seconds: it can be asked how far it is.
     begin_control(agent)?;
-    retransform::all(agent, env, loaded);
+    agent.helpers.start("lookback-warm", move || warm_up(agent))?;
+    retransform::pass(agent, env, loaded);
     announce(agent);
     Ok(())
 }
 
-/// Defines the class with the trace points in `java.base` and links its natives.
-fn define_trace_points(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
+/// Defines the class with the trace points in `java.base`.
+fn define_trace_points(agent: &Agent, env: *mut JNIEnv) -> Result<jclass, String> {
     let bytes = trace_points::class_file(agent.region.address(header::TICK_WORD))
         .ok_or("the trace point class has no place for the tick's address")?;
     let name = CString::new(TRACE_POINT_CLASS).unwrap_or_default();
@@ -254,7 +307,19 @@ fn define_trace_points(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
             "the VM refuses the trace point class; is another Lookback loaded in this process?".into()
         );
     }
-    agent.brake.find(env, class);
+    Ok(class)
+}
+
+/// The class with the trace points, which an earlier attachment has defined. The address in it is still the tick's.
+pub(crate) fn find_trace_points(env: *mut JNIEnv) -> Result<jclass, String> {
+    let name = CString::new(TRACE_POINT_CLASS).unwrap_or_default();
+    let class = jni!(env, FindClass, name.as_ptr());
+    clear(env);
+    if class.is_null() { Err("the VM does not find the trace point class".into()) } else { Ok(class) }
+}
+
+/// Links the natives of the trace points, and binds the JDK's native wait points as is right now.
+pub(crate) fn link_trace_points(env: *mut JNIEnv, class: jclass) -> Result<(), String> {
     let start = jni!(env, GetStaticMethodID, class, c"start".as_ptr(), c"()V".as_ptr());
     if start.is_null() {
         clear(env);
@@ -296,18 +361,30 @@ fn begin_control(agent: &'static Agent) -> Result<(), String> {
     if let Some(path) = &agent.socket {
         let listener: Result<UnixListener, String> = server::listen(path).map_err(|e| e.to_string());
         match listener {
-            Ok(listener) => native_thread("lookback-serve", move || server::run(agent, &listener, &tell))?,
+            Ok(listener) => {
+                agent.helpers.start("lookback-serve", move || server::run(agent, listener, path, &tell))?
+            }
             Err(e) => log::line(&format!(
                 "no control socket at {}: {e}; the `lookback` command will not find this process",
                 path.display()
             )),
         }
     }
-    native_thread("lookback-ctl", move || {
+    agent.helpers.start("lookback-ctl", move || {
         control::run(agent, &told);
         // ORDERING: Release; pairs with the Acquire in `end`.
         agent.control_gone.store(true, Ordering::Release);
     })
+}
+
+/// Takes the rest of the ring's memory. Where somebody else has taken it meanwhile, nothing is recorded: a store into what
+/// is not there would end the program.
+fn warm_up(agent: &Agent) {
+    if let Err(e) = agent.region.warm_up() {
+        agent.tracing.set(false);
+        threads::stop_all(agent);
+        let _ = agent.control.get().map(|control| control.send(Message::NoMemory(e.to_string())));
+    }
 }
 
 fn announce(agent: &Agent) {
@@ -336,6 +413,9 @@ pub(crate) fn end(agent: &'static Agent) {
             std::thread::sleep(Duration::from_micros(100));
         }
     }
+    if agent.is_detached() {
+        return;
+    }
     if agent.options.stats {
         let (counts, nanos) = agent.counts.read();
         let rewritten = counts.get("classes rewritten").copied().unwrap_or(0);
@@ -353,6 +433,11 @@ pub(crate) fn end(agent: &'static Agent) {
     }
     if !agent.options.keep {
         let _ = std::fs::remove_file(&agent.region.path);
-        let _ = std::fs::remove_file(region_path(&default_runtime_dir(), std::process::id()));
+        forget_link();
     }
+}
+
+/// Removes the link to the region.
+pub(crate) fn forget_link() {
+    let _ = std::fs::remove_file(region_path(&default_runtime_dir(), std::process::id()));
 }

@@ -6,7 +6,7 @@
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::java::{Cursor, clear, delete, jni};
+use crate::java::{Cursor, Java, clear, delete, jni};
 use crate::region::Loss;
 use crate::slab::{Identity, OwnSlab};
 use jni_sys::{JNIEnv, JavaVMAttachArgs, jobject};
@@ -237,4 +237,13 @@ fn resume(agent: &Agent, env: *mut JNIEnv, home: jobject, i: u32) {
     own.want_time();
     agent.region.u32(at + slab::STATE).store(slab::STATE_ON, Ordering::Relaxed);
     java.set_cursor(env, home, Cursor::new(own.stopped(), false));
+}
+
+/// Takes a thread its cursor; whether it had one.
+pub(crate) fn take_cursor(java: &Java, env: *mut JNIEnv, home: jobject) -> bool {
+    let had = java.cursor(env, home) != Cursor::OFF;
+    if had {
+        java.set_cursor(env, home, Cursor::OFF);
+    }
+    had
 }

@@ -9,7 +9,7 @@ use crate::brake::Brake;
 use crate::clock;
 use crate::region::Region;
 use crate::slab::Slabs;
-use crate::switch::Switch;
+use crate::switch::{Switch, Until};
 use lookback_format::Nanos;
 use lookback_format::region::{header, slab};
 use lookback_format::slot;
@@ -23,15 +23,17 @@ pub(crate) fn publish(region: &Region, now: Nanos) -> u64 {
     tick
 }
 
-/// Runs until the process ends, while tracing is on; takes no more than the share `most` of a core.
-pub(crate) fn run(region: &Region, slabs: &Slabs, brake: &Brake, tracing: &Switch, most: Option<f64>) -> ! {
+/// Runs until tracing has ended, while it is on; takes no more than the share `most` of a core.
+pub(crate) fn run(region: &Region, slabs: &Slabs, brake: &Brake, tracing: &Switch, most: Option<f64>) {
     // The kernel may not add its usual 50 us to the sleep. SAFETY: no pointers are involved.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     let mut wanted = clock::now().0;
     let mut stride = Stride::default();
     loop {
-        if tracing.until_on() {
-            wanted = clock::now().0;
+        match tracing.until_on() {
+            Until::Ended => return,
+            Until::Waited => wanted = clock::now().0,
+            Until::On => {}
         }
         let now = clock::now();
         let tick = publish(region, now);

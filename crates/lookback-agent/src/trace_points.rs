@@ -146,7 +146,8 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_watched(
     let slot = slot as u32;
     let watched = |agent: &'static Agent, own: &OwnSlab<'_>, at, now| {
         if slot & slot::EXIT == 0 {
-            agent.detector.enter(&agent.region, own, slot, rule as u32, now);
+            let rule = agent.rule_now(slot, rule as u32);
+            agent.detector.enter(&agent.region, own, slot, rule, now);
         } else {
             agent.detector.exit(&agent.region, own, now);
         }
@@ -155,12 +156,12 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_watched(
     slow(Cursor(cursor), watched).0
 }
 
-/// Called once, through Java, by the agent: shows that these natives are linked, and takes the chance to
-/// rebind the JDK's native wait points from inside the boot loader.
+/// Called through Java by the agent, at its attachment and when it leaves: shows that these natives are linked, and takes
+/// the chance to rebind the JDK's native wait points from inside the boot loader.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_link(env: *mut JNIEnv, _: jclass) {
     let run = || {
-        if let Some(agent) = Agent::get().filter(|a| a.options.waits) {
+        if let Some(agent) = Agent::newest().filter(|a| a.options.waits) {
             hooks::rebind_natives(agent, env);
         }
     };

@@ -6,13 +6,16 @@
 //! - A call of a timed method goes on: its exit would have been recorded. Another is taken to go on when no call of its
 //!   method was ever seen whole that was shorter than the gap. What encloses a call that goes on does as well. All other
 //!   open calls end at the gap.
-//! - That is confirmed by its exit, or by that of a call within it, later on.
-//! - It is refuted, if it is not timed, when a call that encloses it is left first, when its method is entered again in its place, and, if it
-//!   was never confirmed, when a call is left of which only the exit was seen: that may have come in its place. Then it
-//!   has ended at the first gap that it was not seen to survive.
+//! - That is confirmed by its exit, or by that of a call within it, later on; for the time being, by a call of a method
+//!   that was seen beneath its own before.
+//! - It is refuted, if it is not timed, when a call that encloses it is left first, when its method is entered again in
+//!   its place, and, if nothing confirms it afterwards, when a call is left of which only the exit was seen and which was
+//!   never seen beneath its method: that may have come in its place. Then it has ended at the first gap that it was not
+//!   confirmed to have survived.
 
 use lookback_format::MethodId;
 use lookback_format::slot::{CONTROL, GapCause, Record, Records};
+use std::collections::{HashMap, HashSet};
 
 /// Methods with greater identifiers, which only a damaged file has, are all taken to be short.
 const MOST_METHODS: usize = 1 << 22;
@@ -46,10 +49,10 @@ struct Old {
     frame: Frame,
     /// How many gaps of the thread came before it.
     born: usize,
-    /// How many of them it, or a call within it, was seen to have survived.
+    /// How many of them it was confirmed to have survived.
     survived: usize,
-    /// Whether a call was left that may have come in its place.
-    replaced: bool,
+    /// The method of a call that was left and may have come in its place; 0 for none.
+    replaced_by: u32,
 }
 
 /// The calls that are taken to go on.
@@ -58,6 +61,9 @@ pub(crate) struct Bridge {
     old: Vec<Old>,
     /// By gap: how many of the innermost open calls end there.
     pub(crate) ends: Vec<u32>,
+    calls: Calls,
+    /// The last call that was left since the last gap, within the innermost old call and not seen to begin; 0 for none.
+    within: u32,
     /// The shortest call of each method that was seen whole, nanoseconds.
     shortest: Vec<u32>,
     /// How long the last gap was.
@@ -113,6 +119,8 @@ impl Bridge {
     /// The brake's gap of this length: of the open calls in `stack` those that are taken to go on become old ones, the
     /// others end. Calls of `known` go on in any case.
     pub(crate) fn gap(&mut self, stack: &mut Vec<Frame>, length: u64, known: Option<MethodId>) {
+        self.end_part();
+        stack.windows(2).for_each(|f| self.calls.add(f[0].method(), f[1].method()));
         let goes_on = |f: &Frame| {
             f.is_timed() || known.is_some_and(|m| m.0 == f.method()) || self.outlasts(f.method(), length)
         };
@@ -123,7 +131,7 @@ impl Bridge {
             frame,
             born,
             survived: 0,
-            replaced: false,
+            replaced_by: 0,
         }));
         (self.length, self.left) = (length, None);
     }
@@ -138,6 +146,7 @@ impl Bridge {
         {
             self.end(self.old.len() - 1);
         }
+        self.confirmed_by(method);
     }
 
     /// A carrier is left that was not seen to begin: what is open was opened by its virtual thread, but for what was seen
@@ -151,8 +160,30 @@ impl Bridge {
         part
     }
 
+    /// What was left within the innermost old call may have come in its place.
+    fn end_part(&mut self) {
+        let within = std::mem::take(&mut self.within);
+        if within != 0
+            && !self.confirmed_by(within)
+            && let Some(outer) = self.old.last_mut()
+        {
+            outer.replaced_by = within;
+        }
+    }
+
+    /// Whether a call of this method tells that the innermost old call is still open.
+    fn confirmed_by(&mut self, method: u32) -> bool {
+        let Some(outer) = self.old.last_mut() else { return false };
+        let confirmed = self.calls.reach(outer.frame.method(), method);
+        if confirmed {
+            (outer.survived, outer.replaced_by) = (self.ends.len(), 0);
+        }
+        confirmed
+    }
+
     /// The old call at `depth` is left.
     pub(crate) fn leave(&mut self, depth: usize) {
+        self.within = 0;
         self.end(depth + 1);
         if let Some(mut left) = self.old.pop() {
             left.survived = self.ends.len();
@@ -164,7 +195,9 @@ impl Bridge {
     /// innermost such call.
     fn confirm(&mut self, inner: Old) -> Option<u32> {
         let outer = self.old.iter_mut().rfind(|outer| outer.doubted() >= inner.born)?;
-        outer.replaced &= inner.survived <= outer.survived;
+        if inner.survived > outer.survived {
+            outer.replaced_by = 0;
+        }
         outer.survived = inner.survived.max(outer.survived);
         Some(outer.frame.number)
     }
@@ -175,18 +208,13 @@ impl Bridge {
         if let Some(outer) = self.left {
             return self.encloses_left(outer, segment);
         }
+        self.within = method;
         let outlasts = part != segment && self.outlasts(method, self.length);
-        match self.old.last_mut() {
-            None if outlasts => {
-                self.left = Some(None);
-                segment
-            }
-            None => part,
-            Some(outer) => {
-                outer.replaced = !outer.frame.is_timed();
-                part
-            }
+        if self.old.is_empty() && outlasts {
+            self.left = Some(None);
+            return segment;
         }
+        part
     }
 
     /// A call encloses what was left, which began before the gap: so what was open between that and `outer` has ended, if
@@ -199,13 +227,14 @@ impl Bridge {
 
     /// Records begin anew: nothing more will be known of the old calls.
     pub(crate) fn close(&mut self) {
+        self.end_part();
         self.left = None;
         while let Some(mut o) = self.old.pop() {
-            if o.replaced {
-                self.has_ended(o);
-            } else if o.frame.is_timed() {
+            if o.frame.is_timed() {
                 // Its exit would have been recorded.
                 o.survived = self.ends.len();
+            } else if o.replaced_by != 0 && !self.calls.reach(o.frame.method(), o.replaced_by) {
+                self.has_ended(o);
             }
             self.confirm(o);
         }
@@ -226,6 +255,35 @@ impl Bridge {
         if let Some(ended) = self.ends.get_mut(o.doubted()) {
             *ended += 1;
         }
+    }
+}
+
+/// Which methods were seen to call which: calls that were open at a gap.
+#[derive(Debug, Default)]
+struct Calls {
+    direct: HashMap<u32, HashSet<u32>>,
+    /// What is beneath a method, as far as it was asked for since there was something new.
+    beneath: HashMap<u32, HashSet<u32>>,
+}
+
+impl Calls {
+    fn add(&mut self, caller: u32, called: u32) {
+        if self.direct.entry(caller).or_default().insert(called) {
+            self.beneath.clear();
+        }
+    }
+
+    /// Whether `called` was seen beneath `caller`, through whatever calls.
+    fn reach(&mut self, caller: u32, called: u32) -> bool {
+        let direct = &self.direct;
+        let beneath = self.beneath.entry(caller).or_insert_with(|| {
+            let (mut found, mut next) = (HashSet::new(), vec![caller]);
+            while let Some(method) = next.pop() {
+                next.extend(direct.get(&method).into_iter().flatten().filter(|m| found.insert(**m)));
+            }
+            found
+        });
+        beneath.contains(&called)
     }
 }
 
@@ -284,6 +342,12 @@ mod tests {
         assert_eq!(unseen.owner(7, 50, 0), 50);
         unseen.close();
         assert_eq!(unseen.ends, [1], "another may have come instead, and nothing says that it did not");
+        let mut called = Bridge::default();
+        [6, 7].into_iter().for_each(|short| called.whole(short, 1));
+        called.gap(&mut frames(&[1, 2, 6, 7]), 9, None);
+        called.owner(7, 50, 0);
+        called.close();
+        assert_eq!(called.ends, [2], "2 calls 6, and that 7");
         let mut recursive = Bridge::default();
         recursive.gap(&mut frames(&[2, 2]), 9, None);
         recursive.entered(2);

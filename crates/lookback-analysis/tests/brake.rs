@@ -120,6 +120,38 @@ fn a_call_that_ended_in_a_gap_does_not_enclose_what_came_after() {
     assert!(other.iter().all(|s| s.2 == 1 && s.3), "{other:?}");
 }
 
+/// Nine tenths of the time are gaps, so the ends of most calls are in one.
+#[test]
+fn a_call_whose_exit_nobody_saw_still_encloses_what_it_was_seen_to_call() {
+    let mut t = thread();
+    t.within(REQUEST, |t| {
+        t.enter(STEP);
+        for _ in 0..10 {
+            t.enter(OTHER);
+            hot(t, MS / 2);
+            t.brake();
+            hot(t, MS);
+            t.leave();
+            t.enter(OTHER);
+            hot(t, MS);
+            t.release();
+            hot(t, MS / 2);
+            t.leave();
+        }
+        t.brake();
+        t.leave();
+        hot(t, MS);
+        t.release();
+        hot(t, MS);
+    });
+    let r = decoded(&mut t);
+    assert_eq!(of(&r, REQUEST), [(10, 42, 0, false)]);
+    let step = of(&r, STEP);
+    assert_eq!((step.len(), step[0].0, step[0].2), (1, 10, 1), "{step:?}");
+    assert!(step[0].1 >= 40, "{step:?}");
+    assert!(of(&r, OTHER).iter().all(|s| s.2 == 2), "{:?}", of(&r, OTHER));
+}
+
 #[test]
 fn what_is_still_open_at_the_end_was_open_at_all_gaps() {
     let mut t = thread();

@@ -107,6 +107,14 @@ Examples:
     /// Go on tracing in a program
     #[command(before_help = "Example:\n  lookback start 4711", after_help = after_help!())]
     Start(TargetArgs),
+    /// Leave a program: classes as they were, memory, socket and threads given back
+    #[command(
+        before_help = "Example:\n  lookback detach 4711",
+        after_help = after_help!(
+            "What was recorded and not dumped is gone. A JVM never unloads an agent's library, so it stays, asleep; `lookback attach` wakes it up, with other options if you like. `lookback stop` only pauses, and keeps what was recorded."
+        )
+    )]
+    Detach(TargetArgs),
     /// List the traced programs of this user, and what dead ones left
     #[command(
         before_help = "\
@@ -265,7 +273,7 @@ pub(crate) struct AttachArgs {
     pub(crate) options: Given,
 }
 
-/// Of `stop` and `start`.
+/// Of `stop`, `start` and `detach`.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
     /// Process id, or a part of the main class or jar that only one traced program has

@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long an answer may take.
+/// How long an answer may take, or the next word on how far it is.
 const SOON: Duration = Duration::from_secs(5);
 /// How long a dump may take: 4 GB packed on a slow disk.
 const DUMP: Duration = Duration::from_secs(120);
@@ -100,6 +100,15 @@ impl Client {
     /// # Errors
     /// What failed, or what the agent said.
     pub(crate) fn ask(&self, request: &Request) -> Result<Answer> {
+        self.ask_and_hear(request, |_, _| {})
+    }
+
+    /// As [`Client::ask`]; `hear` is told how many classes of how many are done, and each such word gives the agent time
+    /// for the next.
+    ///
+    /// # Errors
+    /// What failed, or what the agent said.
+    pub(crate) fn ask_and_hear(&self, request: &Request, hear: impl Fn(u64, u64)) -> Result<Answer> {
         let limit = if matches!(request, Request::Dump { .. }) { DUMP } else { SOON };
         let pid = self.pid;
         let silent = Error::ControlSilent { pid, seconds: limit.as_secs() };
@@ -116,25 +125,34 @@ impl Client {
             serde_json::to_vec(request).map_err(|e| Error::BadAnswer { pid, why: e.to_string() })?;
         line.push(b'\n');
         stream.write_all(&line).map_err(step("asking"))?;
-        let reply = socket::read(&mut stream, Instant::now() + limit, MOST_BYTES, Some(b'\n'));
-        let why = match reply.end {
-            None | Some(End::Closed) if !reply.bytes.is_empty() => {
-                match serde_json::from_slice(&reply.bytes) {
-                    Ok(Answer::Error { message, hint }) => {
-                        return Err(Error::Refused {
-                            pid,
-                            message: printable(&message),
-                            hint: printable(&hint),
-                        });
+        let mut rest = Vec::new();
+        let why = loop {
+            let deadline = Instant::now() + limit;
+            let reply = socket::read_on(&mut stream, rest, deadline, MOST_BYTES, Some(b'\n'));
+            break match reply.end {
+                None | Some(End::Closed) if !reply.bytes.is_empty() => {
+                    match serde_json::from_slice(&reply.bytes) {
+                        Ok(Answer::Progress { done, of }) => {
+                            hear(done, of);
+                            rest = reply.rest;
+                            continue;
+                        }
+                        Ok(Answer::Error { message, hint }) => {
+                            return Err(Error::Refused {
+                                pid,
+                                message: printable(&message),
+                                hint: printable(&hint),
+                            });
+                        }
+                        Ok(answer) => return Ok(answer),
+                        Err(e) => e.to_string(),
                     }
-                    Ok(answer) => return Ok(answer),
-                    Err(e) => e.to_string(),
                 }
-            }
-            None | Some(End::Closed) => "it closed the connection without a word".to_owned(),
-            Some(End::Silent) => return Err(silent),
-            Some(End::TooLong) => format!("it is longer than {MOST_BYTES} bytes"),
-            Some(End::Failed(error)) => return Err(step("waiting for its answer")(error)),
+                None | Some(End::Closed) => "it closed the connection without a word".to_owned(),
+                Some(End::Silent) => return Err(silent),
+                Some(End::TooLong) => format!("it is longer than {MOST_BYTES} bytes"),
+                Some(End::Failed(error)) => return Err(step("waiting for its answer")(error)),
+            };
         };
         Err(Error::BadAnswer { pid, why })
     }
@@ -153,6 +171,7 @@ impl Client {
             Answer::Status(_) => "a status",
             Answer::Dumped { .. } => "a dump",
             Answer::Done { .. } => "a confirmation",
+            Answer::Progress { .. } => "a word on progress",
             Answer::Error { .. } => "an error",
         };
         Error::BadAnswer { pid: self.pid, why: format!("it is {kind}, which was not asked for") }

@@ -48,6 +48,10 @@ pub(crate) enum Error {
     NoSignal { pid: u32 },
     /// The JVM was started with attaching switched off.
     AttachOff { pid: u32 },
+    /// The JVM was started with loading of agents switched off.
+    LoadingOff { pid: u32 },
+    /// The JVM is built for another C library.
+    Musl { pid: u32 },
     /// The JVM does not see the agent's file.
     AgentUnseen { pid: u32, path: PathBuf },
     /// The options are longer than the attach protocol carries.
@@ -191,6 +195,12 @@ impl fmt::Display for Error {
             Error::AttachOff { pid } => {
                 write!(f, "the JVM {pid} was started with -XX:+DisableAttachMechanism")
             }
+            Error::LoadingOff { pid } => {
+                write!(f, "the JVM {pid} was started with -XX:-EnableDynamicAgentLoading")
+            }
+            Error::Musl { pid } => {
+                write!(f, "the JVM {pid} is built for the C library musl, and the agent for glibc")
+            }
             Error::AgentUnseen { pid, path } => {
                 write!(f, "the JVM {pid} does not see the agent's file {}", path.display())
             }
@@ -305,6 +315,12 @@ impl Error {
                     .into()
             }
             Error::AttachOff { .. } => "start it without that flag, or with `lookback run`".into(),
+            Error::LoadingOff { .. } => {
+                "start it without that flag, or with `lookback run`, which needs no loading later (JEP 451)".into()
+            }
+            Error::Musl { .. } => {
+                "nothing was sent to it; run the program on an image with glibc (Debian, Ubuntu, Red Hat) instead of Alpine".into()
+            }
             Error::AgentUnseen { path, .. } => format!(
                 "it runs in another container or mount namespace: copy the file to the same path there ({})",
                 path.display()
@@ -331,7 +347,7 @@ impl Error {
                 "the agent says why in one line in the program's own error output; the program goes on".into()
             }
             Error::AlreadyTraced { pid } => {
-                format!("`lookback status {pid}` shows how it goes; options are fixed until it is restarted")
+                format!("`lookback status {pid}` shows how it goes; `lookback detach {pid}` first, to attach with other options")
             }
             Error::NoMatch { .. } => "`lookback ls --all` shows what runs".into(),
             Error::Ambiguous { .. } => "give the process id".into(),

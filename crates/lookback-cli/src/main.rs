@@ -6,6 +6,7 @@
 mod agent;
 mod args;
 mod attach;
+mod c_library;
 mod control;
 mod error;
 mod incident;
@@ -71,8 +72,15 @@ fn dispatch(cli: &Cli, streams: &mut Streams<'_>) -> Result<u8> {
         Some(Verb::Attach(args)) => verbs::attach::run(args, &settings(&args.options)?, streams),
         Some(Verb::Status(args)) => verbs::control::status(args, streams),
         Some(Verb::Dump(args)) => verbs::control::dump(args, streams),
-        Some(Verb::Stop(args)) => verbs::control::switch(&args.target, &Request::Stop, streams),
-        Some(Verb::Start(args)) => verbs::control::switch(&args.target, &Request::Start, streams),
+        Some(Verb::Stop(args)) => {
+            verbs::control::switch(&args.target, &Request::Stop { progress: true }, streams)
+        }
+        Some(Verb::Start(args)) => {
+            verbs::control::switch(&args.target, &Request::Start { progress: true }, streams)
+        }
+        Some(Verb::Detach(args)) => {
+            verbs::control::switch(&args.target, &Request::Detach { progress: true }, streams)
+        }
         Some(Verb::Ls(args)) => verbs::ls::run(args, streams),
         Some(Verb::Recover(args)) => verbs::recover::run(args, streams),
         Some(Verb::Snapshot(args)) => verbs::snapshot::run(args, streams),

@@ -4,6 +4,7 @@
 //! reused, so a process is pinned by a pidfd before it is looked at and signalled through the same
 //! pidfd. This file must not write anything anywhere.
 
+use crate::c_library::MUSL_LOADER;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::fs;
@@ -129,6 +130,11 @@ impl Process {
     /// Whether it has mapped HotSpot.
     pub(crate) fn is_jvm(&self) -> bool {
         maps(self.pid).is_some_and(|maps| maps.lines().any(|l| l.ends_with("/libjvm.so")))
+    }
+
+    /// Whether its C library is musl, as Alpine's is.
+    pub(crate) fn is_musl(&self) -> bool {
+        maps(self.pid).is_some_and(|maps| maps.contains(MUSL_LOADER))
     }
 
     /// The feature version of its Java, such as 17, from the `release` file beside the VM.

@@ -4,10 +4,11 @@
 //! process becomes the program (exec): exit code, signals, terminal and output are the program's own, and
 //! there is no parent to forward them. Nothing but the one argument or variable is changed.
 
+use crate::c_library;
 use crate::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Variable whose options every JVM adds to its command line.
@@ -43,6 +44,24 @@ pub(crate) fn plan(command: &[OsString], argument: &str, tool_options: Option<&s
     let before = tool_options.map(str::trim).filter(|t| !t.is_empty());
     let value = before.map_or_else(|| quoted.clone(), |before| format!("{before} {quoted}"));
     Ok(Plan { command: command.to_vec(), tool_options: Some(value) })
+}
+
+/// Plans a start without the agent.
+///
+/// # Errors
+/// [`Error::Usage`] when there is nothing to start.
+pub(crate) fn untraced(command: &[OsString]) -> Result<Plan> {
+    plan(command, "", None).map(|_| Plan { command: command.to_vec(), tool_options: None })
+}
+
+/// The `java` that a command starts: itself, or what a script finds by `JAVA_HOME` or in `PATH`, most likely.
+pub(crate) fn java_of(command: &[OsString]) -> Option<PathBuf> {
+    let program = command.first()?;
+    if is_java(program) {
+        return c_library::in_path(Path::new(program));
+    }
+    let home = std::env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin/java"));
+    home.filter(|java| java.is_file()).or_else(|| c_library::in_path(Path::new("java")))
 }
 
 /// Whether the program is the JVM's own launcher.

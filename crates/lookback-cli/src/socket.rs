@@ -54,13 +54,37 @@ pub(crate) struct Reply {
     pub(crate) bytes: Vec<u8>,
     /// None when the end mark came.
     pub(crate) end: Option<End>,
+    /// What came behind the end mark already.
+    pub(crate) rest: Vec<u8>,
 }
 
 /// Reads until `mark`, the other side's close, `deadline`, or more than `most` bytes.
 pub(crate) fn read(stream: &mut UnixStream, deadline: Instant, most: usize, mark: Option<u8>) -> Reply {
-    let mut bytes = Vec::new();
+    read_on(stream, Vec::new(), deadline, most, mark)
+}
+
+/// As [`read`], when `bytes` of it came before, as the [`Reply::rest`] of another one.
+pub(crate) fn read_on(
+    stream: &mut UnixStream,
+    mut bytes: Vec<u8>,
+    deadline: Instant,
+    most: usize,
+    mark: Option<u8>,
+) -> Reply {
     let mut buffer = [0; 8192];
+    let mut looked = 0;
     let end = loop {
+        if let Some(at) = mark.and_then(|m| bytes[looked..].iter().position(|&b| b == m))
+            && looked + at <= most
+        {
+            let rest = bytes.split_off(looked + at + 1);
+            bytes.truncate(looked + at);
+            return Reply { bytes, end: None, rest };
+        }
+        looked = bytes.len();
+        if looked > most {
+            break End::TooLong;
+        }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             break End::Silent;
@@ -70,19 +94,7 @@ pub(crate) fn read(stream: &mut UnixStream, deadline: Instant, most: usize, mark
         }
         match stream.read(&mut buffer) {
             Ok(0) => break End::Closed,
-            Ok(n) => {
-                let new = &buffer[..n];
-                if let Some(at) = mark.and_then(|m| new.iter().position(|&b| b == m))
-                    && bytes.len() + at <= most
-                {
-                    bytes.extend_from_slice(&new[..at]);
-                    return Reply { bytes, end: None };
-                }
-                bytes.extend_from_slice(new);
-                if bytes.len() > most {
-                    break End::TooLong;
-                }
-            }
+            Ok(n) => bytes.extend_from_slice(&buffer[..n]),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                 break End::Silent;
@@ -90,7 +102,7 @@ pub(crate) fn read(stream: &mut UnixStream, deadline: Instant, most: usize, mark
             Err(e) => break End::Failed(e),
         }
     };
-    Reply { bytes, end: Some(end) }
+    Reply { bytes, end: Some(end), rest: Vec::new() }
 }
 
 #[cfg(test)]
@@ -111,10 +123,24 @@ mod tests {
     fn every_way_to_end_is_told_apart() {
         let whole = after(b"abc\nrest", false, 3);
         assert_eq!((whole.bytes.as_slice(), whole.end.is_none()), (&b"abc"[..], true));
+        assert_eq!(whole.rest, b"rest");
         assert!(matches!(after(b"abc", true, 10).end, Some(End::Closed)));
         assert!(matches!(after(b"abc", false, 10).end, Some(End::Silent)));
         assert!(matches!(after(b"abcdef", false, 5).end, Some(End::TooLong)));
         assert!(matches!(after(b"abcdef\n", false, 5).end, Some(End::TooLong)));
+    }
+
+    #[test]
+    fn lines_that_come_together_are_read_one_by_one() {
+        let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(b"one\ntwo\nth").unwrap();
+        let soon = Instant::now() + Duration::from_secs(10);
+        let one = read(&mut ours, soon, 10, Some(b'\n'));
+        let two = read_on(&mut ours, one.rest, soon, 10, Some(b'\n'));
+        assert_eq!((one.bytes.as_slice(), two.bytes.as_slice()), (&b"one"[..], &b"two"[..]));
+        theirs.write_all(b"ree\n").unwrap();
+        let three = read_on(&mut ours, two.rest, soon, 10, Some(b'\n'));
+        assert_eq!((three.bytes.as_slice(), three.end.is_none()), (&b"three"[..], true));
     }
 
     #[test]

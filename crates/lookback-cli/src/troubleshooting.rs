@@ -28,6 +28,8 @@ fn samples() -> Vec<Error> {
         Error::NotAJvm { pid: 0, name: text("NAME") },
         Error::NoSignal { pid: 0 },
         Error::AttachOff { pid: 0 },
+        Error::LoadingOff { pid: 0 },
+        Error::Musl { pid: 0 },
         Error::AgentUnseen { pid: 0, path: file() },
         Error::TooManyOptions { bytes: 3, most: crate::attach::ARGUMENT_BYTES },
         Error::AttachSilent { pid: 0, seconds: 10 },

@@ -20,10 +20,12 @@ fn status() -> Status {
         records_per_second: 1_234_567.0,
         classes: [("rewritten".to_owned(), 1_200)].into(),
         classes_to_come: 0,
+        rewriting: Default::default(),
         threads: 42,
         governing: Some(Governing {
             budget_percent: 3.0,
             cost_percent: 1.234,
+            braked_threads: 2,
             dropped: vec![Dropped { method: "com.acme.Api.hot".into(), records_per_second: 12_345_678.9 }],
         }),
         losses: [("slab overruns".to_owned(), 3)].into(),
@@ -55,6 +57,7 @@ fn a_status_is_shown_for_people_and_as_json() {
         "12.3 s at 1,234,567 records/s",
         "67.1 MB",
         "about 1.2 % of 3 %",
+        "2 threads are braked: they record waits and watched calls only, for now",
         "1 method is not traced, which would cost more:",
         "com.acme.Api.hot, 12,345,678 records/s",
         "3 slab overruns",
@@ -116,7 +119,7 @@ fn a_dump_asks_for_an_absolute_path_and_names_the_file() {
 fn stopping_and_starting_say_what_was_done() {
     let place = Place::new();
     let agent = FakeAgent::start(&place, |asked| match asked {
-        r#"{"cmd":"stop"}"# => say(&Answer::Done { message: "tracing is off".into() }),
+        r#"{"cmd":"stop","progress":true}"# => say(&Answer::Done { message: "tracing is off".into() }),
         _ => say(&Answer::Error { message: "it is on already".into(), hint: "nothing to do".into() }),
     });
     let pid = agent.pid.to_string();

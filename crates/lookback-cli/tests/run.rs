@@ -110,3 +110,21 @@ fn a_program_that_is_not_there_is_an_error_in_words() {
     place.run(&["run", "--agent", "a.so"]).fails(2, &["<PROGRAM>"]);
     place.run(&["run", "--agent", "a.so", "--out", "a,b", "./java"]).fails(2, &["comma"]);
 }
+
+/// A JVM for musl ends at once when it is handed a library for glibc.
+#[test]
+fn a_java_for_musl_is_started_without_the_agent_and_that_is_said() {
+    let place = Place::new();
+    agent(&place, "a.so");
+    // An ELF file of nothing but a header and the name of its loader.
+    let loader = b"/lib/ld-musl-x86_64.so.1\0";
+    let mut java = b"\x7fELF\x02\x01".to_vec();
+    java.resize(64 + 56, 0);
+    (java[32], java[56], java[64], java[64 + 8], java[64 + 32]) = (64, 1, 3, 120, loader.len() as u8);
+    java.extend_from_slice(loader);
+    std::fs::write(place.file("java"), java).unwrap();
+    let says = "./java is built for the C library musl, and the agent for glibc: the program runs, untraced";
+    let ran = place.run(&["run", "--agent", "a.so", "--dry-run", "./java", "-jar", "app.jar"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "./java -jar app.jar\n"));
+    assert!(ran.err.contains(says), "{}", ran.err);
+}

@@ -25,10 +25,37 @@ pub enum Request {
         #[serde(default)]
         force: bool,
     },
-    /// Stop tracing until [`Request::Start`].
-    Stop,
+    /// Stop tracing until [`Request::Start`]; what is recorded stays.
+    Stop {
+        /// Whether to tell meanwhile how far it is, by lines [`Answer::Progress`].
+        #[serde(default)]
+        progress: bool,
+    },
     /// Go on tracing.
-    Start,
+    Start {
+        /// As above.
+        #[serde(default)]
+        progress: bool,
+    },
+    /// Leave the program: stop tracing, and give its classes, the memory and the socket back.
+    Detach {
+        /// As above.
+        #[serde(default)]
+        progress: bool,
+    },
+}
+
+impl Request {
+    /// Whether the client wants to hear how far it is.
+    #[must_use]
+    pub const fn wants_progress(&self) -> bool {
+        matches!(
+            self,
+            Request::Stop { progress: true }
+                | Request::Start { progress: true }
+                | Request::Detach { progress: true }
+        )
+    }
 }
 
 /// What the agent answers.
@@ -43,6 +70,13 @@ pub enum Answer {
         file: PathBuf,
         /// Its size.
         bytes: u64,
+    },
+    /// How far it is; another answer follows.
+    Progress {
+        /// Classes that were handed over again.
+        done: u64,
+        /// Of so many.
+        of: u64,
     },
     /// Done.
     Done {
@@ -89,6 +123,9 @@ pub struct Status {
     /// Classes that were loaded before the agent was, and are still to be looked at.
     #[serde(default)]
     pub classes_to_come: u64,
+    /// The last pass over all classes.
+    #[serde(default)]
+    pub rewriting: Rewriting,
     /// Threads traced now.
     pub threads: u32,
     /// Losses by cause.
@@ -99,6 +136,19 @@ pub struct Status {
     pub incidents: Vec<PathBuf>,
     /// The options in force, as `key=value`.
     pub options: Vec<String>,
+}
+
+/// A pass over all classes that are to be rewritten, or to be as they were.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rewriting {
+    /// Classes so far.
+    pub classes: u64,
+    /// Of so many.
+    pub of: u64,
+    /// Seconds so far.
+    pub seconds: f64,
+    /// Seconds of the longest batch; the program stands still for most of them.
+    pub longest_seconds: f64,
 }
 
 /// How the governor keeps its budget.

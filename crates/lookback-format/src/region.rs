@@ -286,7 +286,8 @@ pub struct SlabCopy {
     pub watched: Vec<(u32, u32, Nanos)>,
 }
 
-/// Reads the copy of one slab; none when it belongs to no thread. `now` closes the chunk's time span.
+/// Reads the copy of one slab; none when it belongs to no thread. `now` closes the chunk's time span, unless the chunk was
+/// begun since.
 /// After an overrun the slots are out of order and none is given; [`Chunk::lost`] says so.
 #[must_use]
 pub fn read_slab(bytes: &[u8], now: Nanos) -> Option<SlabCopy> {
@@ -306,6 +307,7 @@ pub fn read_slab(bytes: &[u8], now: Nanos) -> Option<SlabCopy> {
         let at = slab::WATCHES + i * slab::WATCH_BYTES;
         Some((u32_at(bytes, at)?, u32_at(bytes, at + 4)?, Nanos(u64_at(bytes, at + 8)?)))
     });
+    let first = Nanos(u64_at(bytes, slab::FIRST)?);
     Some(SlabCopy {
         name: text_at(bytes, slab::NAME, slab::NAME_BYTES)?,
         os_tid: u32_at(bytes, slab::OS_TID)?,
@@ -314,8 +316,8 @@ pub fn read_slab(bytes: &[u8], now: Nanos) -> Option<SlabCopy> {
         chunk: Chunk {
             thread: ThreadKey(u32_at(bytes, slab::KEY)?),
             seq: Seq(u32_at(bytes, slab::SEQ)?),
-            first: Nanos(u64_at(bytes, slab::FIRST)?),
-            last: now,
+            first,
+            last: now.max(first),
             lost,
             slots,
         },
@@ -393,6 +395,10 @@ mod tests {
         for (i, w) in words.iter().enumerate() {
             s[slab::SLOTS + i * 4..][..4].copy_from_slice(&w.to_le_bytes());
         }
+        s[slab::FIRST] = 9;
+        let later = read_slab(&s, Nanos(8)).unwrap().chunk;
+        assert_eq!((later.first, later.last), (Nanos(9), Nanos(9)), "begun after the clock was read");
+        s[slab::FIRST] = 1;
         let copy = read_slab(&s, Nanos(8)).unwrap();
         assert_eq!(copy.chunk.slots, words, "the zero low half of the time does not end the reading");
         assert_eq!(

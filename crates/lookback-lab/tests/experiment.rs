@@ -93,6 +93,35 @@ fn modifiers_take_parameters_include_others_and_differ_by_release() {
 }
 
 #[test]
+fn a_modifier_may_have_a_rehearsal_which_is_part_of_what_a_cell_is() {
+    let machine = Machine::new();
+    machine.write("learn.sh", "one");
+    let text = r#"
+        run = ["h2"]
+        configurations = ["17|g1|learned", "17|g1|bare"]
+        [modifiers.learned]
+        rehearsal = ["./learn.sh", "{dir}/learned", "{java}"]
+        options = ["-Dlearned={dir}/learned"]
+    "#;
+    let cells = machine.cells(text);
+    let rehearsal = cells[0].launch.rehearsal.join(" ");
+    let java = cells[0].launch.jvm.as_ref().unwrap().java.display().to_string();
+    assert_eq!(machine.anonymous(&rehearsal.replace(&java, "JAVA")), "MACHINE/./learn.sh {dir}/learned JAVA");
+    assert!(cells[1].launch.rehearsal.is_empty());
+    assert_ne!(cells[0].id, machine.cells(&text.replace("/learned\", \"{java}", "/learned"))[0].id);
+    machine.write("learn.sh", "another");
+    let changed = machine.cells(text);
+    assert_ne!(cells[0].id, changed[0].id);
+    assert_eq!(cells[1].id, changed[1].id);
+    let plan = machine.resolve(text).unwrap().plan;
+    let seconds = |plan: &Plan| Estimate::of(plan, &Durations::default(), |_| 10.0).total.as_secs();
+    assert_eq!(seconds(&plan), 15 * (20 + 10), "a rehearsal takes as long as the invocation");
+    let two = "[modifiers.other]\nrehearsal = [\"env\"]\n";
+    let both = format!("{}{two}", text.replace("g1|learned", "g1|learned|other"));
+    assert!(lines(&machine.resolve(&both).unwrap_err()).contains("a configuration has one"));
+}
+
+#[test]
 fn every_kind_of_workload_has_its_command() {
     let machine = Machine::new();
     let text = r#"

@@ -161,6 +161,9 @@ impl Source {
     }
 }
 
+/// The least and the most memory that can be asked for, bytes.
+pub const RING_BYTES: (u64, u64) = (4 << 20, 4 << 30);
+
 /// All options, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -337,7 +340,7 @@ impl Options {
             }
             "ring" => {
                 self.ring = parse_bytes(value).map_err(bad)?;
-                if !(4 << 20..=4 << 30).contains(&self.ring) {
+                if !(RING_BYTES.0..=RING_BYTES.1).contains(&self.ring) {
                     return Err(bad("not from 4m to 4g".into()));
                 }
             }
@@ -378,12 +381,19 @@ impl Options {
         Ok(())
     }
 
+    /// Whether somebody chose the value of this key.
+    #[must_use]
+    pub fn is_chosen(&self, key: &str) -> bool {
+        KEYS.iter().zip(&self.sources).any(|(k, s)| k.name == key && *s != Source::Default)
+    }
+
     /// The share of a core that telling time may take: a sixth of the budget; none without one, and when somebody chose
     /// the tick.
     #[must_use]
     pub fn ticker_share(&self) -> Option<f64> {
-        let chosen = KEYS.iter().zip(&self.sources).any(|(k, s)| k.name == "tick" && *s != Source::Default);
-        self.budget.filter(|_| !chosen).map(|hundredths| f64::from(hundredths) / 10_000.0 / 6.0)
+        self.budget
+            .filter(|_| !self.is_chosen("tick"))
+            .map(|hundredths| f64::from(hundredths) / 10_000.0 / 6.0)
     }
 
     /// What no single value shows.

@@ -279,28 +279,47 @@ fn an_agent_that_is_loaded_twice_says_so_and_records_once() {
     }
 }
 
-#[test]
-fn another_agent_before_or_behind_does_no_harm() {
-    let jacoco = artifacts::libraries().join("jacoco/org.jacoco.agent-0.8.13-runtime.jar");
+/// Runs `Deep` with another agent and ours in either order; `works` says whether the other one did its work.
+fn another_agent_does_no_harm(other: &str, works: impl Fn(&Place, &Ran) -> bool) {
     for jdk in jdks() {
         for first in [true, false] {
             let place = Place::new();
-            let data = place.file("jacoco.exec");
-            let other = format!("-javaagent:{}=destfile={}", jacoco.display(), data.display());
             let java = Java::new(jdk, &place, &["Deep", "50"]);
             let without = java.run().ok();
             let ours = "trace=Deep,trivial=0,keep=on";
             let java = match first {
-                true => java.option(&other).agent(ours),
-                false => java.agent(ours).option(&other),
+                true => java.option(other).agent(ours),
+                false => java.agent(ours).option(other),
             };
-            let with = java.option("-Xverify:all").run();
+            let exporters = ["OTEL_TRACES_EXPORTER", "OTEL_METRICS_EXPORTER", "OTEL_LOGS_EXPORTER"];
+            let java = exporters.iter().fold(java, |java, name| java.variable(name, "none"));
+            // For a short run the first compiler is quickest.
+            let with = java.options(&["-Xverify:all", "-XX:TieredStopAtLevel=1"]).run();
             with.same_as(&without);
-            assert!(std::fs::metadata(&data).is_ok_and(|m| m.len() > 0), "the other agent did its work");
+            assert!(works(&place, &with), "the other agent did its work: {with:#?}");
             let recorded: Recorded = place.recover();
             let lines = recorded.lines(recorded.thread("deep"), "");
             let count = |line: &str| lines.iter().filter(|l| *l == line).count();
             assert_eq!((count("E Deep.down"), count("X Deep.down"), count("E Deep.after")), (51, 51, 2_500));
         }
     }
+}
+
+#[test]
+fn jacoco_before_or_behind_does_no_harm() {
+    let jar = artifacts::libraries().join("agents/org.jacoco.agent-0.8.13-runtime.jar");
+    // A relative path is the place's.
+    let other = format!("-javaagent:{}=destfile=jacoco.exec", jar.display());
+    another_agent_does_no_harm(&other, |place, _| {
+        std::fs::metadata(place.file("jacoco.exec")).is_ok_and(|m| m.len() > 0)
+    });
+}
+
+#[test]
+fn opentelemetry_before_or_behind_does_no_harm() {
+    let jar = artifacts::libraries().join("agents/opentelemetry-javaagent-2.15.0.jar");
+    let other = format!("-javaagent:{}", jar.display());
+    another_agent_does_no_harm(&other, |_, ran| {
+        ran.err.contains("opentelemetry-javaagent - version: 2.15.0")
+    });
 }

@@ -115,6 +115,13 @@ impl Governor {
         class_of.get(id.0 as usize).copied().filter(|&class| class != 0)
     }
 
+    /// Lets go of what is known of methods: nothing is governed any more.
+    pub(crate) fn forget(&self) {
+        *self.class_of.lock().unwrap_or_else(|e| e.into_inner()) = Vec::new();
+        *self.recalled.lock().unwrap_or_else(|e| e.into_inner()) = Recalled::default();
+        *self.told.lock().unwrap_or_else(|e| e.into_inner()) = Told::default();
+    }
+
     /// How it stands; `None` without a budget.
     pub(crate) fn status(&self, agent: &Agent) -> Option<Governing> {
         let budget = agent.options.budget?;

@@ -40,9 +40,25 @@ pub(crate) fn attach(process: &Process, agent: &Path, options: &str) -> Result<A
         return Err(Error::AgentUnseen { pid, path: agent.to_owned() });
     }
     let reply = protocol::Session::open(process)?.load(path, options)?;
-    let allowed = process.command().iter().any(|a| a == "-XX:+EnableDynamicAgentLoading");
+    let allowed = flag(process, DYNAMIC_LOADING) == Some(true);
     let silent = allowed || process.java_version().is_some_and(|version| version < WARNS_FROM);
     answer::explain(pid, &reply, silent)
+}
+
+/// The flag by which a JVM allows agents to be loaded while it runs (JEP 451).
+const DYNAMIC_LOADING: &str = "EnableDynamicAgentLoading";
+
+/// How a flag of the JVM was set; the last word counts, and those on the command line come last. `None` when it was not.
+fn flag(process: &Process, name: &str) -> Option<bool> {
+    let variables =
+        ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"].map(|name| process.variable(name).unwrap_or_default());
+    let words = variables.iter().flat_map(|value| value.split_whitespace()).map(str::to_owned);
+    let set = |word: String| match word.strip_prefix("-XX:")?.split_at_checked(1)? {
+        ("+", flag) if flag == name => Some(true),
+        ("-", flag) if flag == name => Some(false),
+        _ => None,
+    };
+    words.chain(process.command()).filter_map(set).last()
 }
 
 /// Refuses whatever must not get a SIGQUIT.
@@ -55,13 +71,14 @@ fn check(process: &Process) -> Result<()> {
     if !process.is_jvm() {
         return Err(Error::NotAJvm { pid, name: process.name() });
     }
-    let off = |text: &str| text.contains("-XX:+DisableAttachMechanism");
-    let variable = |name| process.variable(name).is_some_and(|value| off(&value));
-    if process.command().iter().any(|a| off(a))
-        || variable("JAVA_TOOL_OPTIONS")
-        || variable("JDK_JAVA_OPTIONS")
-    {
+    if process.is_musl() {
+        return Err(Error::Musl { pid });
+    }
+    if flag(process, "DisableAttachMechanism") == Some(true) {
         return Err(Error::AttachOff { pid });
+    }
+    if flag(process, DYNAMIC_LOADING) == Some(false) {
+        return Err(Error::LoadingOff { pid });
     }
     if !process.handles_quit() {
         return Err(Error::NoSignal { pid });

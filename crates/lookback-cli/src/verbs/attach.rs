@@ -4,10 +4,11 @@ use super::{Streams, stdout};
 use crate::args::AttachArgs;
 use crate::control::{self, Client};
 use crate::error::{Error, Result};
+use crate::output::count;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::{agent, attach};
-use lookback_format::control::Status;
+use lookback_format::control::{Rewriting, Status};
 use std::time::{Duration, Instant};
 
 /// How long the agent may take to come to life in a JVM that has loaded it.
@@ -27,19 +28,30 @@ pub(crate) fn run(args: &AttachArgs, settings: &Settings, streams: &mut Streams<
         let _spinner = Progress::spinner("waiting for the JVM to load the agent");
         attach::attach(&process, &agent, &options)?
     };
-    if settings.options.control {
-        watch(pid)?;
-    }
+    let rewriting = if settings.options.control { watch(pid)? } else { None };
     writeln!(streams.out, "The JVM {pid} is traced. `lookback status {pid}` shows how it goes.")
         .map_err(stdout)?;
+    if let Some(done) = rewriting.filter(|done| done.of > 0) {
+        streams.note(&rewritten(&done));
+    }
     if !settings.options.quiet {
         attached.notes.iter().for_each(|note| streams.note(note));
     }
     Ok(())
 }
 
-/// Waits until the agent lives and has looked at all classes that were there before it.
-fn watch(pid: u32) -> Result<()> {
+/// How classes were rewritten that were there before, in words.
+fn rewritten(done: &Rewriting) -> String {
+    format!(
+        "{} classes that were loaded before were rewritten in {:.1} s; the longest of the batches took {:.0} ms, for most of which the program stood still",
+        count(done.of),
+        done.seconds,
+        done.longest_seconds * 1e3
+    )
+}
+
+/// Waits until the agent lives and has looked at all classes that were there before it; says what that took.
+fn watch(pid: u32) -> Result<Option<Rewriting>> {
     let begun = Instant::now();
     let ask = || -> Result<Option<Status>> {
         match Client::find(pid).and_then(|client| client.status()) {
@@ -65,5 +77,5 @@ fn watch(pid: u32) -> Result<()> {
         // A JVM that does not answer for a moment is still at it.
         status = ask()?.or(status);
     }
-    Ok(())
+    Ok(status.map(|s| s.rewriting))
 }

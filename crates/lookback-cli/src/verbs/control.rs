@@ -1,4 +1,4 @@
-//! `lookback status`, `dump`, `stop` and `start`: what the agent in a program is asked for.
+//! `lookback status`, `dump`, `stop`, `start` and `detach`: what the agent in a program is asked for.
 
 use super::{Streams, named, stdout};
 use crate::args::{DumpArgs, StatusArgs};
@@ -159,10 +159,14 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|error| Error::Write { file: path.to_owned(), error })
 }
 
-/// Stops or starts tracing.
+/// Stops or starts tracing, or has the agent leave.
 pub(crate) fn switch(target: &str, request: &Request, streams: &mut Streams<'_>) -> Result<()> {
     let client = Client::resolve(target)?;
-    match client.ask(request)? {
+    let answer = {
+        let progress = Progress::count("classes");
+        client.ask_and_hear(request, |done, of| progress.at(done, of))?
+    };
+    match answer {
         Answer::Done { message } => writeln!(streams.out, "{}", printable(&message)).map_err(stdout),
         other => Err(client.unexpected(&other)),
     }

@@ -18,6 +18,7 @@ pub(crate) fn cell(workload: &str, configuration: &str, command: &[&str]) -> Cel
         heap: None,
         launch: Launch {
             wrapper: Vec::new(),
+            rehearsal: Vec::new(),
             jvm: None,
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             env: BTreeMap::new(),

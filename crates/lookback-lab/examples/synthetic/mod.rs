@@ -86,6 +86,7 @@ fn cell(program: &Program, collector: &str, tracer: Option<&str>, multiple: f64)
         heap: Some(heap(program, multiple)),
         launch: Launch {
             wrapper: Vec::new(),
+            rehearsal: Vec::new(),
             jvm: Some(Jvm {
                 java: "/opt/made-up/jdk-17/bin/java".into(),
                 options: vec!["-agentpath:/opt/made-up/lib/agent.so=dir={dir}".into()],

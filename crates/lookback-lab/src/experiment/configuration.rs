@@ -31,6 +31,8 @@ pub(crate) struct Added {
     pub(crate) env: BTreeMap<String, Filled>,
     pub(crate) class_path: Vec<Placed<Filled>>,
     pub(crate) mocked_memory: Option<(u64, u64)>,
+    /// Program and arguments of the rehearsal; a path of the program is not resolved.
+    pub(crate) rehearsal: Vec<Placed<Filled>>,
 }
 
 /// Reads a configuration whose sets are expanded. `is_jdk` tells the names of JDKs.
@@ -109,6 +111,7 @@ fn conflicts(words: &[&str], uses: &[Use<'_>]) -> Vec<String> {
     };
     only_one("collector", |modifier| modifier.collector.as_ref());
     only_one("tracer", |modifier| modifier.tracer.as_ref());
+    only_one("rehearsal", |modifier| (!modifier.rehearsal.is_empty()).then_some(&modifier.name.value));
     only_one("mocked memory", |modifier| modifier.mocked_memory.as_ref().map(|_| &modifier.name.value));
     for used in uses {
         let name = &used.modifier.name.value;
@@ -192,6 +195,12 @@ impl Configuration<'_> {
             added.class_path.extend(
                 modifier
                     .class_path
+                    .iter()
+                    .filter_map(|text| Some(Placed { value: filled(text)?, place: text.place.clone() })),
+            );
+            added.rehearsal.extend(
+                modifier
+                    .rehearsal
                     .iter()
                     .filter_map(|text| Some(Placed { value: filled(text)?, place: text.place.clone() })),
             );

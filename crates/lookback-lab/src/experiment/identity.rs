@@ -39,6 +39,9 @@ pub(crate) struct Identity<'a> {
     pub(crate) measured: &'a [u32],
     pub(crate) harness: &'a [String],
     pub(crate) pin: &'a Pin,
+    /// Not hashed where there is none, so that cells from before there were rehearsals stay what they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rehearsal: Vec<&'a str>,
 }
 
 impl Identity<'_> {

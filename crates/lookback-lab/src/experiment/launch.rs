@@ -23,6 +23,7 @@ pub(crate) struct Start {
     pub(crate) options: Vec<Filled>,
     pub(crate) command: Vec<Filled>,
     pub(crate) wrapper: Vec<Filled>,
+    pub(crate) rehearsal: Vec<Filled>,
     pub(crate) env: BTreeMap<String, Filled>,
     class_path: Vec<PathBuf>,
     /// Name and hash of each entry.
@@ -48,7 +49,13 @@ impl Start {
             mocked_memory: self.mocked_memory,
         });
         let env = self.env.iter().map(|(name, text)| (name.clone(), text.text.clone())).collect();
-        Launch { jvm, command: texts(&self.command), wrapper: texts(&self.wrapper), env }
+        Launch {
+            jvm,
+            command: texts(&self.command),
+            wrapper: texts(&self.wrapper),
+            rehearsal: texts(&self.rehearsal),
+            env,
+        }
     }
 }
 
@@ -114,6 +121,7 @@ impl Launcher<'_> {
             options,
             command,
             wrapper: self.program(&workload.wrapper, &names),
+            rehearsal: located(added.rehearsal),
             env,
             class_path: Vec::new(),
             class_path_hashes: Vec::new(),
@@ -180,15 +188,11 @@ impl Launcher<'_> {
 
     /// A program with its arguments.
     fn program(&self, program: &[Placed<String>], names: &Names) -> Vec<Filled> {
-        let mut command: Vec<_> =
-            program.iter().filter_map(|text| names.fill(text, &[], self.problems)).collect();
-        // A name without a slash is looked for in PATH, as a shell does.
-        if let (Some(first), Some(text)) = (command.first_mut(), program.first())
-            && first.text.contains('/')
-        {
-            first.text = text.place.directory().join(&first.text).display().to_string();
-        }
-        command
+        let fill = |text: &Placed<String>| {
+            let value = names.fill(text, &[], self.problems)?;
+            Some(Placed { value, place: text.place.clone() })
+        };
+        located(program.iter().filter_map(fill).collect())
     }
 
     fn own_class_path(&self, workload: &Workload, names: &Names) -> Vec<PathBuf> {
@@ -237,8 +241,10 @@ impl Launcher<'_> {
             Kind::Command { .. } => start.command.first(),
             _ => start.wrapper.first(),
         };
-        if let Some(program) = program.filter(|program| program.text.contains('/')) {
-            files.insert(self.hash(Path::new(&program.text), "a program"));
+        for program in program.into_iter().chain(start.rehearsal.first()) {
+            if program.text.contains('/') {
+                files.insert(self.hash(Path::new(&program.text), "a program"));
+            }
         }
         files.into_iter().collect()
     }
@@ -253,4 +259,16 @@ impl Launcher<'_> {
     fn miss(&self, path: &Path, what: &'static str) {
         self.missing.borrow_mut().insert(Missing::File { path: path.to_owned(), what });
     }
+}
+
+/// A program with its arguments, where it lies: a name without a slash is looked for in PATH, as a shell does.
+fn located(program: Vec<Placed<Filled>>) -> Vec<Filled> {
+    let place = program.first().map(|text| text.place.clone());
+    let mut words: Vec<Filled> = program.into_iter().map(|text| text.value).collect();
+    if let (Some(first), Some(place)) = (words.first_mut(), place)
+        && first.text.contains('/')
+    {
+        first.text = place.directory().join(&first.text).display().to_string();
+    }
+    words
 }

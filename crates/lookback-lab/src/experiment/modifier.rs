@@ -27,6 +27,8 @@ pub(crate) struct Modifier {
     pub(crate) class_path: Vec<Placed<String>>,
     /// `PATH=OPTIONS` of an agent.
     pub(crate) agent: Option<Placed<String>>,
+    /// Program and arguments that run before an invocation, with its command line behind them.
+    pub(crate) rehearsal: Vec<Placed<String>>,
     pub(crate) collector: Option<String>,
     pub(crate) tracer: Option<String>,
     /// What `maxMemory` and `totalMemory` answer, bytes.
@@ -109,6 +111,7 @@ pub(crate) fn read(entry: &Entry, problems: &Problems) -> Option<Modifier> {
         env: fields.table_of_texts("env").unwrap_or_default(),
         class_path: fields.texts("class-path").unwrap_or_default(),
         agent: fields.text("agent"),
+        rehearsal: fields.texts("rehearsal").unwrap_or_default(),
         collector: word("collector"),
         tracer: word("tracer"),
         mocked_memory: fields.text("mocked-memory").and_then(|text| mocked(&text, problems)),
@@ -128,7 +131,10 @@ pub(crate) fn read(entry: &Entry, problems: &Problems) -> Option<Modifier> {
     fields
         .finish("a modifier", &[("heap", "heaps stand in [heap]"), ("jdk", "a configuration names the JDK")]);
     let texts = modifier.options.iter().chain(&modifier.arguments).chain(&modifier.class_path);
-    let texts = texts.chain(&modifier.agent).chain(modifier.env.iter().map(|(_, text)| text));
+    let texts = texts
+        .chain(&modifier.rehearsal)
+        .chain(&modifier.agent)
+        .chain(modifier.env.iter().map(|(_, text)| text));
     let on = modifier.on.iter().flat_map(|(_, options)| options);
     let mut most = 0;
     for text in texts.chain(on) {
@@ -230,6 +236,9 @@ impl Modifier {
         }));
         adds.extend(self.env.iter().map(|(name, value)| format!("{name}={}", value.value)));
         adds.extend(texts(&self.arguments));
+        if !self.rehearsal.is_empty() {
+            adds.push(format!("a rehearsal by {}", texts(&self.rehearsal).join(" ")));
+        }
         ModifierFacts {
             name: self.name.value.clone(),
             about: self.about.clone(),

@@ -314,6 +314,7 @@ impl<'a> Resolver<'a> {
             measured: &workload.measured,
             harness: &start.harness_hashes,
             pin: &self.file.pin,
+            rehearsal: start.rehearsal.iter().map(|text| text.stable.as_str()).collect(),
         }
     }
 

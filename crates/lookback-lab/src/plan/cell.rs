@@ -79,6 +79,11 @@ pub struct Launch {
     /// workload needs beside it, a display and a hand that uses it. `{dir}` as in `command`; empty for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrapper: Vec<String>,
+    /// Program with its arguments that runs before each invocation and is not measured: the invocation's own command line
+    /// follows behind. It leaves in `{dir}` what the invocation is to find there, as what a tracer has learned. `{dir}`
+    /// as in `command`; empty for none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rehearsal: Vec<String>,
     /// Environment variables beside the few that every invocation gets. `{dir}` as in `command`.
     pub env: BTreeMap<String, String>,
 }

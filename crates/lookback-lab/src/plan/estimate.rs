@@ -64,6 +64,12 @@ impl Durations {
     }
 
     fn of(&self, cell: &Cell, guess: impl Fn(&Cell) -> f64) -> (Basis, f64) {
+        let (basis, seconds) = self.of_process(cell, guess);
+        // A rehearsal is the same program once more.
+        (basis, if cell.launch.rehearsal.is_empty() { seconds } else { 2.0 * seconds })
+    }
+
+    fn of_process(&self, cell: &Cell, guess: impl Fn(&Cell) -> f64) -> (Basis, f64) {
         if let Some(mean) = self.cells.get(&cell.id) {
             return (Basis::Cell, mean.seconds());
         }

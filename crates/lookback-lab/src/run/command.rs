@@ -85,6 +85,27 @@ pub(super) fn compose(cell: &Cell, dir: &Path, harness: Option<&Harness>, marker
     Ok(Command { words, environment })
 }
 
+/// Composes the rehearsal of an invocation of `cell`: its program, with the invocation's own command line behind it. None
+/// where the cell has none.
+///
+/// # Errors
+/// Those of [`compose`].
+pub(super) fn rehearsal(
+    cell: &Cell,
+    dir: &Path,
+    harness: Option<&Harness>,
+    marker: &str,
+) -> Result<Option<Command>> {
+    if cell.launch.rehearsal.is_empty() {
+        return Ok(None);
+    }
+    let shown = dir.to_string_lossy();
+    let mut command = compose(cell, dir, harness, marker)?;
+    let program = cell.launch.rehearsal.iter().map(|word| word.replace("{dir}", &shown));
+    command.words.splice(0..0, program);
+    Ok(Some(command))
+}
+
 /// Options of every Java VM.
 fn ours(dir: &str) -> [String; 4] {
     [
@@ -177,6 +198,16 @@ mod tests {
         assert!(matches!(compose(&cell, Path::new("/r"), None, "7"), Err(Error::NoHarness { .. })));
         let odd = compose(&cell, Path::new("/a,b"), Some(&harness), "7");
         assert!(matches!(odd, Err(Error::Directory { character: ',', .. })));
+    }
+
+    #[test]
+    fn a_rehearsal_has_the_invocations_command_line_behind_it() {
+        let mut cell = cell("w", &["make", "{dir}"]);
+        assert_eq!(rehearsal(&cell, Path::new("/r"), None, "7").unwrap(), None);
+        cell.launch.rehearsal = vec!["learn".into(), "{dir}/learned".into()];
+        let command = rehearsal(&cell, Path::new("/r"), None, "7").unwrap().unwrap();
+        assert_eq!(command.words, ["learn", "/r/learned", "make", "/r"]);
+        assert_eq!(command.environment["TMPDIR"], "/r/work");
     }
 
     #[test]

@@ -4,13 +4,13 @@
 //! benchmarks, section 4.4) and leaves nothing but its raw directory. Within the measured time the lab does nothing but
 //! wait.
 
-use super::command::{self, Harness, WORK};
+use super::command::{self, Command, Harness, WORK};
 use super::leftovers;
 use super::outcome;
 use super::process::{self, End, Ended, Place};
 use crate::error::{Error, Result};
 use crate::machine::{Observer, judge};
-use crate::measure::{self, PROCESS, Process, STDERR, STDOUT};
+use crate::measure::{self, GC_LOG, HARNESS, PROCESS, Process, RECORDING, STDERR, STDOUT};
 use crate::plan::{Cell, Quiet};
 use crate::results::{Disturbance, Iteration, Outcome, Reading};
 use std::fs::{self, File};
@@ -49,6 +49,9 @@ pub(crate) struct Executed {
 /// its own. Logs of an invocation are a few MiB.
 const ROOM: u64 = 64 << 20;
 
+/// Name of the directory with the outputs of a rehearsal, within the raw directory.
+const REHEARSAL: &str = "rehearsal";
+
 impl<'a> Context<'a> {
     /// Prepares for runs whose results go below `directory`, and kills what an earlier run into it has left; returns how
     /// many processes that were.
@@ -81,11 +84,19 @@ impl<'a> Context<'a> {
         let command = command::compose(cell, dir, self.harness, &self.marker)?;
         let (stdout, stderr) = prepare(dir).map_err(failed)?;
         fs::write(dir.join("command"), command.to_shell()).map_err(failed)?;
+        let rehearsed = match command::rehearsal(cell, dir, self.harness, &self.marker)? {
+            Some(rehearsal) => self.rehearse(&rehearsal, cell, dir, stop).map_err(failed)?,
+            None => Some(Ok(())),
+        };
+        let Some(rehearsed) = rehearsed else { return Ok(None) };
         let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
         let before = observer.counters();
         let work = dir.join(WORK);
         let place = Place { work: &work, stdout, stderr, cores: &self.cores };
-        let ran = process::run(&command, place, cell.timeout, stop);
+        let ran = match &rehearsed {
+            Ok(()) => Some(process::run(&command, place, cell.timeout, stop)),
+            Err(_) => None,
+        };
         let after = observer.counters();
         let leftovers = leftovers::kill(&self.marker);
         // Not worth an error: what it holds is nobody's, and the next run's is elsewhere.
@@ -100,6 +111,13 @@ impl<'a> Context<'a> {
             iterations: Vec::new(),
             checksum: None,
             leftovers,
+        };
+        let ran = match (ran, rehearsed) {
+            (Some(ran), _) => ran,
+            (None, rehearsed) => {
+                executed.outcome = rehearsed.err().unwrap_or(Outcome::Ok);
+                return Ok(Some(executed));
+            }
         };
         match ran {
             Err(error) => {
@@ -129,6 +147,52 @@ impl<'a> Context<'a> {
         Ok(Some(executed))
     }
 }
+
+impl Context<'_> {
+    /// Runs a rehearsal and removes what it measured of itself. What came of it is inside; none when `stop` asked for the
+    /// end.
+    fn rehearse(
+        &self,
+        rehearsal: &Command,
+        cell: &Cell,
+        dir: &Path,
+        stop: &dyn Fn() -> bool,
+    ) -> io::Result<Option<Rehearsed>> {
+        let outputs = dir.join(REHEARSAL);
+        fs::create_dir(&outputs)?;
+        fs::write(outputs.join("command"), rehearsal.to_shell())?;
+        let (stdout, stderr) = (File::create(outputs.join(STDOUT))?, File::create(outputs.join(STDERR))?);
+        let work = dir.join(WORK);
+        let place = Place { work: &work, stdout, stderr, cores: &self.cores };
+        let ran = process::run(rehearsal, place, cell.timeout, stop);
+        leftovers::kill(&self.marker);
+        let outcome = match ran {
+            Err(error) => Outcome::NotStarted { why: format!("the rehearsal: {error}") },
+            Ok(ended) => match outcome::of_process(ended.end, &outputs, cell) {
+                None => return Ok(None),
+                Some(outcome) => outcome,
+            },
+        };
+        for name in [HARNESS, GC_LOG, RECORDING] {
+            match fs::remove_file(dir.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        fs::remove_dir_all(&work)?;
+        fs::create_dir(&work)?;
+        Ok(Some(match outcome {
+            Outcome::Ok => Ok(()),
+            Outcome::Failed { code, last_words } => {
+                Err(Outcome::Failed { code, last_words: format!("the rehearsal failed: {last_words}") })
+            }
+            failure => Err(failure),
+        }))
+    }
+}
+
+/// What came of a rehearsal: the invocation's outcome when it failed.
+type Rehearsed = std::result::Result<(), Outcome>;
 
 /// Makes an empty raw directory with the files of both outputs and the working directory.
 fn prepare(dir: &Path) -> io::Result<(File, File)> {

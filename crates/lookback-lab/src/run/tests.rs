@@ -75,6 +75,39 @@ fn the_first_good_checksum_holds_for_all_with_the_same_arguments_also_in_a_later
     assert_eq!(outcomes, [Outcome::Ok, Outcome::Ok, wrong.clone(), wrong]);
 }
 
+#[test]
+fn a_rehearsal_runs_before_each_invocation_and_leaves_what_it_learned() {
+    let dir = tempfile::tempdir().unwrap();
+    // The program finds nothing at its rehearsal, and what that left when it is measured.
+    let line = "n=$(cat {dir}/learned 2>/dev/null || echo 0); echo result learned $n count; \
+                echo $((n + 1)) > {dir}/learned; touch left-over {dir}/harness.jsonl; exit $(test $n = 9)";
+    let mut cell = cell("w", &["sh", "-c", line, "word"]);
+    cell.launch.rehearsal = vec!["env".into(), "REHEARSED=yes".into()];
+    let plan = plan(vec![cell], 2);
+    run_in(dir.path(), &plan, Options::default()).unwrap();
+    let records = records(dir.path());
+    assert_eq!(records.len(), 2);
+    for record in records {
+        assert_eq!((record.outcome, record.iterations[0].metrics["learned"]), (Outcome::Ok, 1.0));
+        let raw = dir.path().join(&record.raw);
+        assert_eq!(fs::read_to_string(raw.join("rehearsal/stdout")).unwrap(), "result learned 0 count\n");
+    }
+}
+
+#[test]
+fn an_invocation_whose_rehearsal_fails_is_not_run() {
+    let ran = tempfile::tempdir().unwrap();
+    let mark = ran.path().join("ran");
+    let mut failing = shell("w", &format!("touch {}", mark.display()));
+    failing.launch.rehearsal = ["sh", "-c", "echo no such event >&2; exit 4"].map(String::from).to_vec();
+    let failed = Outcome::Failed { code: 4, last_words: "the rehearsal failed: no such event".into() };
+    assert_eq!(outcome(failing), failed);
+    assert!(!mark.exists());
+    let mut slow = Cell { timeout: Duration::from_millis(50), ..shell("w", "true") };
+    slow.launch.rehearsal = ["sh", "-c", "while :; do :; done"].map(String::from).to_vec();
+    assert_eq!(outcome(slow), Outcome::TimedOut);
+}
+
 /// The number of living processes whose command line has this word.
 fn living(word: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();

@@ -20,6 +20,7 @@ pub(crate) fn cell(workload: &str, command: &[&str]) -> Cell {
         heap: None,
         launch: Launch {
             wrapper: Vec::new(),
+            rehearsal: Vec::new(),
             jvm: None,
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             env: BTreeMap::new(),

@@ -82,6 +82,7 @@ mod tests {
             launch: Launch {
                 jvm: Some(jvm),
                 wrapper: Vec::new(),
+                rehearsal: Vec::new(),
                 command: vec!["Main".into()],
                 env: BTreeMap::new(),
             },

@@ -189,7 +189,7 @@ fn package(project: &Path, options: &[&str]) {
     }
 }
 
-/// The directory with the jars of `tests/libraries`, in `lib`, and of another agent, in `jacoco`. Fetched once.
+/// The directory with the jars of `tests/libraries`, in `lib`, and of other agents, in `agents`. Fetched once.
 pub(crate) fn libraries() -> &'static Path {
     static FETCHED: OnceLock<PathBuf> = OnceLock::new();
     FETCHED.get_or_init(|| {
@@ -222,6 +222,15 @@ pub(crate) fn programs() -> &'static Path {
         }
         classes
     })
+}
+
+/// A jar that makes a program of `tests/programs` a Java agent as well, which may have classes rewritten.
+pub(crate) fn java_agent(program: &str, place: &Path) -> PathBuf {
+    let (manifest, jar) = (place.join("manifest"), place.join("agent.jar"));
+    let text = format!("Premain-Class: {program}\nCan-Retransform-Classes: true\n");
+    std::fs::write(&manifest, text).expect("a manifest");
+    succeed(Command::new(newest().tool("jar")).arg("cfm").args([&jar, &manifest]));
+    jar
 }
 
 /// The library of the harness.

@@ -177,6 +177,8 @@ fn without_paths(plan: &Plan) -> Plan {
     }
     for cell in &mut plan.cells {
         cell.launch.command.iter_mut().for_each(|word| *word = without_path(word));
+        cell.launch.wrapper.iter_mut().for_each(|word| *word = without_path(word));
+        cell.launch.rehearsal.iter_mut().for_each(|word| *word = without_path(word));
         cell.launch.env.values_mut().for_each(|value| *value = without_path(value));
         if let Some(jvm) = &mut cell.launch.jvm {
             jvm.java = last_name(&jvm.java);

@@ -96,6 +96,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 leave(id);
             }
+        } else {
+            lookAgain();
         }
     }
 
@@ -111,6 +113,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 value = leave(value, id);
             }
+        } else {
+            lookAgain();
         }
         return value;
     }
@@ -127,6 +131,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 value = leave(value, id);
             }
+        } else {
+            lookAgain();
         }
         return value;
     }
@@ -143,6 +149,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 value = leave(value, id);
             }
+        } else {
+            lookAgain();
         }
         return value;
     }
@@ -159,6 +167,8 @@ public final class LookbackTracePoint {
             if (U.getInt(cursor & PAGE) != 0) {
                 value = leave(value, id);
             }
+        } else {
+            lookAgain();
         }
         return value;
     }
@@ -240,6 +250,16 @@ public final class LookbackTracePoint {
         if (cursor != 0) {
             U.putLong(home, CURSOR, readied(cursor, U.getLong(virtualThread, TID)));
         }
+    }
+
+    /**
+     * The thread is not recorded, or braked. A compiler that has seen that the loop which it compiles does not change
+     * the cursor reads it once, before the loop; but another thread may change it. So it is kept from that here, where it
+     * costs no instruction on x86-64.
+     */
+    @ForceInline
+    private static void lookAgain() {
+        U.loadFence();
     }
 
     /** The object that holds the current thread's cursor. */

@@ -3,6 +3,7 @@ package dev.lookback.workloads;
 import dev.lookback.workloads.known.HeapReaderWorkload;
 import dev.lookback.workloads.known.KnownGcWorkload;
 import dev.lookback.workloads.known.SteadyWorkload;
+import dev.lookback.workloads.plain.ActiveMqWorkload;
 import dev.lookback.workloads.plain.AkkaWorkload;
 import dev.lookback.workloads.plain.BatikWorkload;
 import dev.lookback.workloads.plain.CompilerWorkload;
@@ -14,10 +15,13 @@ import dev.lookback.workloads.plain.JacksonWorkload;
 import dev.lookback.workloads.plain.JythonWorkload;
 import dev.lookback.workloads.plain.LuceneIndexWorkload;
 import dev.lookback.workloads.plain.LuceneSearchWorkload;
+import dev.lookback.workloads.plain.LuaWorkload;
 import dev.lookback.workloads.plain.PmdWorkload;
+import dev.lookback.workloads.plain.RaytraceWorkload;
 import dev.lookback.workloads.plain.RhinoWorkload;
 import dev.lookback.workloads.plain.SaxonWorkload;
 import dev.lookback.workloads.plain.ScalacWorkload;
+import dev.lookback.workloads.plain.ThreadsWorkload;
 import dev.lookback.workloads.plain.TomcatWorkload;
 import dev.lookback.workloads.plain.XalanWorkload;
 import java.util.List;
@@ -68,6 +72,12 @@ public final class Catalog {
             new Entry("hibernate", "4 traders through Hibernate on an in-memory H2 database", HibernateWorkload::new),
             new Entry("tomcat", "16 HTTP clients of an embedded Tomcat on the loopback address", TomcatWorkload::new),
             new Entry("akka", "tokens around a ring of 2,000 actors on 8 threads: hand-off", AkkaWorkload::new),
+            new Entry("activemq", "8 clients ask 8 servers through an ActiveMQ broker: many threads, some of them short-lived",
+                    ActiveMqWorkload::new),
+            new Entry("threads", "a thread for each request, which reads JSON with Jackson", ThreadsWorkload::new),
+            new Entry("raytrace", "a scene drawn by casting rays with Commons Geometry", RaytraceWorkload::new),
+            new Entry("luaj", "Lua interpreted by LuaJ", LuaWorkload::mix),
+            new Entry("luaj-deep", "Lua that recurses 8,000 calls deep, interpreted by LuaJ", LuaWorkload::deep),
             new Entry("gcbench", "GCBench: short-lived trees beside a long-lived one", GcBenchWorkload::new),
             new Entry("steady", "known cost: hashing without allocation, slowed on request",
                     Set.of("extra-percent"), SteadyWorkload::new),

@@ -77,7 +77,7 @@ class CallbackTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"h2, 1600", "lucene-search, 150", "hibernate, 150", "tomcat, 400"})
+    @CsvSource({"h2, 1600", "lucene-search, 150", "hibernate, 150", "tomcat, 400", "activemq, 400", "threads, 600"})
     void everyRequestOfAnIterationLiesInsideIt(String workload, int count) throws Exception {
         Captured run = run(workload, Recorder.class.getName(), "--iterations", "1");
         assertEquals(0, run.exit(), run.err());

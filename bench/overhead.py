@@ -1,0 +1,135 @@
+"""The closing lines of the overhead benchmark: overhead.py LOOKBACK RESULTS LINES [--all]
+
+RESULTS is the directory of results of experiments/overhead.toml, LINES the file with the figures of its report. Each figure
+is the lab's own, of CPU time (and of wall time where the name says so): the ratio to the bare program in the same blocks,
+as a change in percent, with the ends of its bootstrap interval. Of several JDKs the worse one counts.
+
+The constraint that shaped it: nothing is left out silently. What could not be compared is told on standard error with
+its reason, and with `--all` is a failure; what was never measured is a missing line and never a zero.
+"""
+
+import json
+import subprocess
+import sys
+
+# Configurations of the experiment and what they are called in the lines; peers keep their names.
+STATES = {"lookback-off": "off", "lookback-learned": "default", "lookback": "first30", "lookback-all": "all"}
+FIRST = "-first"
+SHARE = "mean-traced.share."
+
+
+def state(configuration):
+    """The state of a configuration.
+
+    >>> state("g1|lookback-learned"), state("25|g1|lookback"), state("g1|jfr-trace")
+    ('default', 'first30', 'jfr-trace')
+    """
+    modifier = configuration.split("|")[-1]
+    return STATES.get(modifier, modifier)
+
+
+def percent(ratio):
+    """A ratio as a change in percent."""
+    return (ratio - 1) * 100
+
+
+def worse(rows):
+    """Of rows (key, estimate) the worst estimate of each key, in the order of keys.
+
+    >>> worse([("h2", {"value": 1.1}), ("fop", {"value": 1.0}), ("h2", {"value": 1.2})])
+    {'h2': {'value': 1.2}, 'fop': {'value': 1.0}}
+    """
+    worst = {}
+    for key, estimate in rows:
+        if key not in worst or estimate["value"] > worst[key]["value"]:
+            worst[key] = estimate
+    return worst
+
+
+def lines_of(name, estimate):
+    """The lines of an estimate: its value and the ends of its interval.
+
+    >>> list(lines_of("overhead.h2.off", {"value": 0.9, "interval": None}))
+    ['result overhead.h2.off.pct -10.00 %']
+    >>> list(lines_of("x", {"value": 2.0, "interval": {"low": 1.5, "high": 3.0}}))
+    ['result x.pct 100.00 %', 'result x.pct.low 50.00 %', 'result x.pct.high 200.00 %']
+    """
+    yield f"result {name}.pct {percent(estimate['value']):.2f} %"
+    for end in ("low", "high") if estimate["interval"] else ():
+        yield f"result {name}.pct.{end} {percent(estimate['interval'][end]):.2f} %"
+
+
+def overheads(tracers, suffix):
+    """The lines of all overheads of a metric, and the worst of the default state (none without it).
+
+    >>> def one(workload, configuration, value):
+    ...     name = {"workload": workload, "configuration": configuration}
+    ...     return {"name": name, "by_bootstrap": {"value": value, "interval": None}}
+    >>> mean = {"label": "25|g1|lookback-off", "geometric_mean": {"value": 1.01, "interval": None}}
+    >>> rows = [one("h2", "g1|lookback-learned", 1.02), one("fop", "g1|lookback-learned", 1.04),
+    ...         one("h2-first", "g1|lookback", 1.5), one("fop", "g1|lookback-all", 3.0)]
+    >>> lines, worst = overheads({"overheads": rows, "summaries": [mean]}, ".wall")
+    >>> lines[2], lines[4], round(worst, 9)
+    ('result overhead.h2.first30.wall.pct 50.00 %', 'result overhead.geomean.off.wall.pct 1.00 %', 4.0)
+    >>> overheads({"overheads": [], "summaries": []}, "")
+    ([], None)
+    """
+    rows = worse(
+        ((one["name"]["workload"].removesuffix(FIRST), state(one["name"]["configuration"])), one["by_bootstrap"])
+        for one in tracers["overheads"]
+    )
+    means = worse((state(one["label"]), one["geometric_mean"]) for one in tracers["summaries"])
+    lines = []
+    for (workload, name), estimate in rows.items():
+        lines += lines_of(f"overhead.{workload}.{name}{suffix}", estimate)
+    for name, estimate in means.items():
+        lines += lines_of(f"overhead.geomean.{name}{suffix}", estimate)
+    default = [estimate["value"] for (_, name), estimate in rows.items() if name == "default"]
+    return lines, percent(max(default)) if default else None
+
+
+def shares(lines):
+    """The shares of traced methods among the figures of a report, by what they are of.
+
+    >>> shares(["# title", "result mean-traced.share.h2-share.25 96.5 %", "result mean-traced.share.h2-share.25.low 95 %",
+    ...         "result mean-cpu.h2.25-g1-bare 5 ns"])
+    {'h2-share.25': 96.5}
+    """
+    found = {}
+    for line in lines:
+        words = line.split()
+        if len(words) == 4 and words[0] == "result" and words[1].startswith(SHARE):
+            name = words[1].removeprefix(SHARE)
+            if not name.endswith((".low", ".high")):
+                found[name] = float(words[2])
+    return found
+
+
+def main(lookback, results, report, *options):
+    """Prints all lines."""
+    worst = None
+    for metric, suffix in (("wall", ".wall"), ("cpu", "")):
+        answer = subprocess.run(
+            [lookback, "lab", "lbo", results, "--metric", metric, "--distill", "pauses", "--json"],
+            check=True, stdout=subprocess.PIPE, text=True,
+        )
+        tracers = json.loads(answer.stdout)[0]["tracers"]
+        lines, worst = overheads(tracers, suffix)
+        print("\n".join(lines))
+    for name, why in tracers["left_out"]:
+        print(f"not compared: {name['workload']} {name['jdk']}|{name['configuration']}: {why}", file=sys.stderr)
+    with open(report, encoding="utf-8") as file:
+        found = shares(file)
+    for name, value in found.items():
+        print(f"result traced.share.{name} {value:.2f} %")
+    if worst is not None:
+        print(f"result overhead.worst.default.pct {worst:.2f} %")
+    if found:
+        print(f"result traced.share {sum(found.values()) / len(found):.2f} %")
+    # A benchmark that measured nothing of what it is for has failed.
+    complete = found and worst is not None
+    return 0 if complete and not ("--all" in options and tracers["left_out"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Which share of the executed methods that are not trivial Lookback still traces once it has learned:
+#   overhead-share.sh JAVA AGENT WORKLOADS PROBE NAME SIZE ITERATIONS
+#
+# The probe says which methods are executed. Lookback's own file of what it has learned, after two starts in a row, says which
+# are not traced any more. What is dropped and was not executed, or is not the application's, is in neither number.
+# Constraint: prints the lines that the lab reads, and fails when there are none.
+set -euo pipefail
+java=$1 agent=$2 workloads=$3 probe=$4 name=$5 size=$6 iterations=$7
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+run() {
+  "$java" -XX:+UseG1GC -Xms768m -Xmx768m "$1" -cp "$workloads/lookback-workloads.jar:$workloads/lib/*" \
+    dev.lookback.workloads.Main "$name" --iterations "$iterations" --size "$size" >&2
+}
+run "-javaagent:$probe=clock=off,out=$directory/executed"
+# A program that costs less than its budget has no such file.
+touch "$directory/learned"
+for _ in first second; do run "-agentpath:$agent=profile=$directory/learned,quiet=on"; done
+awk -F '\t' '
+  # Rows: records a second, class, method, descriptor; then calls, nanoseconds, class, method, descriptor.
+  FILENAME == ARGV[1] { if (NF == 4) dropped[$2 FS $3 FS $4] = 1; next }
+  { executed++; if (($3 FS $4 FS $5) in dropped) gone++ }
+  END {
+    if (!executed) exit 1
+    printf "result traced.share %.3f %%\n", 100 * (executed - gone) / executed
+    printf "result traced.executed %d count\n", executed
+    printf "result traced.dropped %d count\n", gone
+  }' "$directory/learned" "$directory/executed"
