@@ -269,8 +269,7 @@ impl Detector {
             Place::Slab { slab: index, depth } => {
                 let at = region.slab_at(index);
                 let same = region.u32(at + slab::KEY).load(Ordering::Relaxed) == f.thread.0;
-                same && depth < depth_of(region, index)
-                    && Watch::of(region, at, depth).start() == f.start.0
+                same && depth < depth_of(region, index) && Watch::of(region, at, depth).start() == f.start.0
             }
             // A call that is moved is in both places for a moment, and in one of them else: so who looks into both
             // twice finds it.
@@ -298,15 +297,19 @@ impl Detector {
     /// The slowest watched call of an unmounted virtual thread that was not reported.
     fn slowest_unmounted(&self, now: Nanos) -> Option<Fired> {
         let mut slowest: Option<(u64, Fired)> = None;
-        self.unmounted.due(now, &|rule| self.rules.get(rule as usize).map_or(0, |r| r.threshold), &mut |tid, c| {
-            let (method, rule, start) = (MethodId(c.method), c.rule as usize, Nanos(c.start));
-            let severity = self.severity(rule, now.since(start));
-            if slowest.is_none_or(|(s, _)| severity > s) {
-                let (thread, place) = (ThreadKey::of_virtual(tid), Place::Virtual { tid });
-                let f = Fired { place, thread, method, rule, start, at: now, running: true };
-                slowest = Some((severity, f));
-            }
-        });
+        self.unmounted.due(
+            now,
+            &|rule| self.rules.get(rule as usize).map_or(0, |r| r.threshold),
+            &mut |tid, c| {
+                let (method, rule, start) = (MethodId(c.method), c.rule as usize, Nanos(c.start));
+                let severity = self.severity(rule, now.since(start));
+                if slowest.is_none_or(|(s, _)| severity > s) {
+                    let (thread, place) = (ThreadKey::of_virtual(tid), Place::Virtual { tid });
+                    let f = Fired { place, thread, method, rule, start, at: now, running: true };
+                    slowest = Some((severity, f));
+                }
+            },
+        );
         slowest.map(|(_, f)| f)
     }
 

@@ -86,11 +86,16 @@ impl Unmounted {
     }
 
     /// Keeps the calls of a virtual thread that is unmounted, `depth` in all. False when there is no room.
-    pub(crate) fn put(&self, tid: u64, depth: u32, calls: &[Call; KEPT], threshold: &dyn Fn(u32) -> u64) -> bool {
+    pub(crate) fn put(
+        &self,
+        tid: u64,
+        depth: u32,
+        calls: &[Call; KEPT],
+        threshold: &dyn Fn(u32) -> u64,
+    ) -> bool {
         // ORDERING: Acquire on success; pairs with the Release in `take`: its owner has read the old calls.
         // Failure is Relaxed: nothing was read.
-        let free =
-            |c: &&Cell| c.tid.compare_exchange(0, BUSY, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let free = |c: &&Cell| c.tid.compare_exchange(0, BUSY, Ordering::Acquire, Ordering::Relaxed).is_ok();
         let Some(cell) = self.near(tid).find(free) else { return false };
         let mut due = u64::MAX;
         cell.depth.store(u64::from(depth), Ordering::Relaxed);
@@ -140,8 +145,9 @@ impl Unmounted {
     pub(crate) fn claim(&self, tid: u64, start: Nanos, at: Nanos) -> bool {
         let Some(cell) = self.find(tid) else { return false };
         // Relaxed: as in `take`.
-        let swap =
-            |w: &Words, from, to| w.fired.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let swap = |w: &Words, from, to| {
+            w.fired.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        };
         let is_same = |w: &Words| w.start.load(Ordering::Relaxed) == start.0;
         cell.calls.iter().filter(|w| is_same(w)).any(|w| {
             let is_ours = swap(w, 0, at.0);
@@ -215,7 +221,9 @@ impl Words {
 
 /// Cells that are all zero and are not touched: a vector would write each of them.
 fn zeroed(cells: usize) -> Box<[Cell]> {
-    let Some(layout) = Layout::array::<Cell>(cells).ok().filter(|l| l.size() > 0) else { return Box::new([]) };
+    let Some(layout) = Layout::array::<Cell>(cells).ok().filter(|l| l.size() > 0) else {
+        return Box::new([]);
+    };
     // SAFETY: the layout is not empty; zeros are a valid Cell; length and layout are those that a box frees.
     unsafe {
         let memory = alloc_zeroed(layout).cast::<Cell>();

@@ -476,12 +476,7 @@ impl Builder {
 }
 
 /// Adds the tracks of virtual threads, made of their carriers' chunks; gives how many there were, and tracks of them.
-fn add_virtual(
-    tracks: &mut Vec<Track>,
-    methods: &mut Methods,
-    trigger: &Trigger,
-    end: Nanos,
-) -> (u64, u64) {
+fn add_virtual(tracks: &mut Vec<Track>, methods: &mut Methods, trigger: &Trigger, end: Nanos) -> (u64, u64) {
     let wanted = match *trigger {
         Trigger::Slow { thread, .. } => Some(thread),
         _ => None,

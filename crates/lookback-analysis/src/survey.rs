@@ -222,7 +222,8 @@ impl Pass<'_> {
         // A timed call that was open at a gap still is, so what is left encloses none such; but a virtual thread is
         // unmounted with all its calls.
         let ends_search = |f: Frame| (f.method & CARRIER_BIT != 0 || f.is_timed()) && !is_carrier;
-        let frames = self.stack.iter().rev().map(|f| (f.method(), f.method & CARRIER_BIT != 0 && !is_carrier));
+        let frames =
+            self.stack.iter().rev().map(|f| (f.method(), f.method & CARRIER_BIT != 0 && !is_carrier));
         let frames = frames.chain(self.bridge.frames().map(|f| (f.method(), ends_search(f))));
         match self.search.find(method, frames, self.stack.len() + old) {
             Some(depth) if depth >= old => self.stack.truncate(depth - old),

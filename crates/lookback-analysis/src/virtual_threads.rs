@@ -11,10 +11,10 @@
 //! there is a gap, and what was open is cut. It must not decode: what slots mean is not known here, but for the marks of
 //! carriers and waits.
 
+use crate::Flags;
+use crate::decode::unrecorded;
 use crate::methods::{CARRIER, Methods};
 use crate::pieces::{Piece, Pieces};
-use crate::decode::unrecorded;
-use crate::Flags;
 use lookback_format::event::Chunk;
 use lookback_format::slot::{EXIT, GapCause, entry, exit, gap, time};
 use lookback_format::symbol::Wait;
@@ -90,7 +90,8 @@ pub(crate) fn split(
         (Some(ThreadKey::of_virtual(t[0].tid)) != trigger, std::cmp::Reverse(last.since(first)), t[0].tid)
     });
     let mut keys = taken.clone();
-    threads.retain(|t| keys.len() - taken.len() < MOST_TRACKS && keys.insert(ThreadKey::of_virtual(t[0].tid)));
+    threads
+        .retain(|t| keys.len() - taken.len() < MOST_TRACKS && keys.insert(ThreadKey::of_virtual(t[0].tid)));
     if threads.is_empty() {
         return Found { seen, streams: Vec::new() };
     }
@@ -185,7 +186,9 @@ impl Scan<'_> {
                     }
                     Some(Piece::Time(t)) => stamp = Some((t.max(chunk.first), at)),
                     Some(Piece::Mount(tid, false)) => (next, is_carrier) = (Some(tid), true),
-                    Some(Piece::Ready(tid, t)) if t <= chunk.last => self.ready.push((tid, t.max(chunk.first))),
+                    Some(Piece::Ready(tid, t)) if t <= chunk.last => {
+                        self.ready.push((tid, t.max(chunk.first)))
+                    }
                     Some(Piece::Mount(tid, true)) => {
                         is_carrier = true;
                         if open.is_none_or(|t| t.tid != tid) {
@@ -404,7 +407,8 @@ impl Weaver<'_> {
             self.newest = slots[slots.len() - 1];
             let exits = slots.iter().filter(|w| **w & EXIT != 0).count() as u64;
             self.depth = (self.depth + slots.len() as u64 - exits).saturating_sub(exits);
-            if let (Some((entered, begun, after)), Some(ended), Some(id)) = (waiting.take(), stamp, self.ids.pinned)
+            if let (Some((entered, begun, after)), Some(ended), Some(id)) =
+                (waiting.take(), stamp, self.ids.pinned)
                 && slots[0] == entered | EXIT
             {
                 out.extend_from_slice(&words[copied..after]);

@@ -98,7 +98,11 @@ fn a_call_that_parks_is_one_call_whichever_carrier_it_goes_on_on() {
     assert_eq!(told(&r, 0), [format!("{} 0-25 f0", run(77)), format!("{} 30-60 f0", run(78))]);
     assert_eq!(told(&r, 1), [format!("{} 500-520 f0", run(77)), format!("{} 600-610 f0", run(77))]);
     assert_eq!((r.virtual_threads, r.losses.len()), ((2, 2), 0));
-    assert!(Verdict::of(&r).sentences.iter().any(|s| s.contains("2 are virtual")), "{:?}", Verdict::of(&r).sentences);
+    assert!(
+        Verdict::of(&r).sentences.iter().any(|s| s.contains("2 are virtual")),
+        "{:?}",
+        Verdict::of(&r).sentences
+    );
 }
 
 /// Carriers that take turns with virtual threads that walk at random.
@@ -151,7 +155,10 @@ fn nothing_lost_gives_every_virtual_threads_tree_back() {
             assert_eq!(open, f.depth(), "seed {seed}: what is open stays so to the end");
             for (s, c) in got.iter().zip(&f.calls) {
                 assert_eq!(s.method.0, c.method, "seed {seed}, thread {}: {s:?} for {c:?}", f.tid);
-                assert!(!s.flags.has(Flags::CUT_START) && !s.flags.has(Flags::INFERRED_END), "seed {seed}: {s:?}");
+                assert!(
+                    !s.flags.has(Flags::CUT_START) && !s.flags.has(Flags::INFERRED_END),
+                    "seed {seed}: {s:?}"
+                );
                 assert!(s.start.0.abs_diff(c.start) <= TICK + LATE, "seed {seed}: {s:?} for {c:?}");
                 let is_cut = s.flags.has(Flags::CUT_END);
                 assert!(is_cut || s.end.0.abs_diff(c.end) <= TICK + LATE, "seed {seed}: {s:?} for {c:?}");
@@ -305,7 +312,8 @@ fn of_very_many_the_longest_have_tracks_and_the_triggers_has_one() {
     let on_tracks = |tid| r.thread(ThreadKey::of_virtual(tid)).is_some();
     assert!(on_tracks(1) && !on_tracks(2) && on_tracks(3));
     assert!(r.trigger_slice().is_some_and(|s| r.threads[s.thread].java_tid == 1));
-    let count = |t: &lookback_analysis::ThreadTrack| t.slices.method.iter().filter(|m| m.0 == 1).count() as u64;
+    let count =
+        |t: &lookback_analysis::ThreadTrack| t.slices.method.iter().filter(|m| m.0 == 1).count() as u64;
     assert_eq!(r.threads.iter().map(count).sum::<u64>(), ALL, "no call is lost or told twice");
     assert_eq!(count(&r.threads[0]), ALL - 1_000, "those of the others are on the carrier");
 }

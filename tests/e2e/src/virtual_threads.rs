@@ -28,9 +28,11 @@ fn only(r: &Recording, method: &str) -> SliceRef {
 fn a_call_that_parks_is_one_call_chart_whichever_carriers_run_it() {
     let Some(jdk) = artifacts::jdk_with_virtual_threads() else { return };
     let place = Place::new();
-    let java = Java::new(jdk, &place, &["Turns", "carriers"]).option("-Djdk.virtualThreadScheduler.parallelism=2");
+    let java =
+        Java::new(jdk, &place, &["Turns", "carriers"]).option("-Djdk.virtualThreadScheduler.parallelism=2");
     let without = java.run().ok();
-    let java = Java::new(jdk, &place, &["Turns", "carriers"]).option("-Djdk.virtualThreadScheduler.parallelism=2");
+    let java =
+        Java::new(jdk, &place, &["Turns", "carriers"]).option("-Djdk.virtualThreadScheduler.parallelism=2");
     java.agent("trivial=0,keep=on").run().same_as(&without);
     let recorded = place.recover();
     let r = recorded.analysed();
@@ -144,7 +146,10 @@ fn a_hundred_thousand_at_once_and_a_million_short_ones_leave_nothing_behind() {
     assert_eq!(open(last.analysed()), 0, "all have ended");
     assert!(last.listed.len() < 100, "{} threads have slabs", last.listed.len());
     for recorded in [&parked, &last] {
-        assert_eq!(recorded.manifest.losses.get("watched calls of unmounted virtual threads there was no room for"), None);
+        assert_eq!(
+            recorded.manifest.losses.get("watched calls of unmounted virtual threads there was no room for"),
+            None
+        );
     }
     // The VM's own bookkeeping grows a little with the program's threads.
     let grown = after.saturating_sub(before) >> 20;
