@@ -168,14 +168,16 @@ fn arbitrary_slots_never_break_the_nesting() {
         let chunks: Vec<_> = (0..1 + random.below(8))
             .map(|_| {
                 let slots: Vec<u32> = (0..random.below(400))
-                    .map(|_| match random.below(22) {
+                    .map(|_| match random.below(20) {
                         0 => random.next() as u32,
                         1 => lookback_format::slot::tick(random.next()),
                         2 => lookback_format::slot::time(Nanos(1))[0],
+                        3 if random.below(3) == 0 => {
+                            lookback_format::slot::mount(0, random.below(2) == 0)[0] | random.below(2) as u32
+                        }
+                        3 if random.below(5) == 0 => lookback_format::slot::ready(0, Nanos(0))[0],
                         3 if random.below(9) == 0 => 0,
                         4 => gap(if random.below(2) == 0 { GapCause::Off } else { GapCause::Brake }, 1)[0],
-                        20 => lookback_format::slot::mount(0, random.below(2) == 0)[0],
-                        21 => lookback_format::slot::ready(0, Nanos(0))[0],
                         5..=11 => 1 + random.below(6) as u32,
                         _ => (1 + random.below(6) as u32) | lookback_format::slot::EXIT,
                     })
