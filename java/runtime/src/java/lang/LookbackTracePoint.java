@@ -41,6 +41,11 @@ public final class LookbackTracePoint {
     /** The poll word's value when the coarse time is written and the exact one is wanted. */
     private static final int EXACT_WANTED = 1;
 
+    /** Offset in a slab of the id of the virtual thread that the thread carries. */
+    private static final long MOUNTED = 65576;
+    /** What stands there when the end of the last one's turn is recorded. */
+    private static final long UNMOUNTED = -1;
+
     /** Offset of Thread.holder, where there is one (JDK 19 and later); else 0. */
     private static final long HOLDER;
     /** Offset of the cursor in Thread or in its holder. */
@@ -237,7 +242,8 @@ public final class LookbackTracePoint {
         Object home =
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
-        if (cursor != 0) {
+        // Said three times of each turn, and worth a call only once.
+        if (cursor != 0 && U.getLong(((cursor < 0 ? -cursor : cursor) & SLAB) + MOUNTED) != UNMOUNTED) {
             U.putLong(home, CURSOR, unmounted(cursor, id | EXIT));
         }
     }
