@@ -76,8 +76,6 @@ pub(crate) struct Agent {
     rules_again: FxHashMap<u32, u32>,
     /// Whether some pattern looks at annotations.
     pub(crate) need_annotations: bool,
-    /// Id of the method in which a carrier runs a virtual thread; 0 when there is none.
-    pub(crate) carrier: AtomicU32,
     pub(crate) started: Nanos,
     pub(crate) program: String,
     pub(crate) jvm: String,
@@ -212,7 +210,6 @@ impl Agent {
             need_annotations: annotated
                 || options.trace.need_annotations()
                 || options.precise.need_annotations(),
-            carrier: AtomicU32::new(0),
             started: clock::now(),
             incidents: Mutex::default(),
             next_number: AtomicU32::new(1),

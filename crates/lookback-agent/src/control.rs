@@ -237,6 +237,7 @@ impl Control<'_> {
     fn turned(&mut self, on: bool) -> Rewriting {
         let agent = self.agent;
         let mut done = Rewriting::default();
+        agent.detector.forget_unmounted();
         if on {
             ticker::publish(&agent.region, clock::now());
         } else {

@@ -41,6 +41,7 @@ mod symbols;
 mod threads;
 mod ticker;
 mod trace_points;
+mod unmounted;
 mod waits;
 
 use jni_sys::{JavaVM, jint};

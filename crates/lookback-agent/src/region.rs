@@ -318,6 +318,7 @@ pub(crate) enum Loss {
     MonitorNames = 4,
     WatchDepth = 5,
     Braked = 6,
+    Unmounted = 7,
 }
 
 /// Removes a half-made file.

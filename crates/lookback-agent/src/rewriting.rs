@@ -13,7 +13,6 @@ use lookback_format::MethodId;
 use lookback_format::symbol::{Encoder, Role, Wait};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 /// The class with the trace points, as class files name it.
@@ -173,15 +172,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The id of a method: the one that it has, or a new one.
-    fn id(&mut self, m: &MethodInfo<'_>, name: &str, wait: Wait) -> Option<MethodId> {
-        let descriptor = m.descriptor.to_lossy();
-        let key = hash_method(name, &descriptor);
-        if let Some((_, id)) = self.known.iter().flat_map(|k| k.iter()).find(|(k, _)| *k == key) {
+    /// The id of a method of the class: the one that it has, or a new one.
+    fn id(&mut self, name: &str, descriptor: &str, line: u16, wait: Wait) -> Option<MethodId> {
+        let key = hash_method(name, descriptor);
+        // The method that runs a virtual thread is asked for twice in one pass.
+        let known = self.known.iter().flat_map(|k| k.iter()).chain(&self.fresh);
+        if let Some((_, id)) = known.into_iter().find(|(k, _)| *k == key) {
             return Some(*id);
         }
         let id = self.agent.symbols.fresh()?;
-        self.record.as_mut()?.method(id, name, &descriptor, m.first_line.unwrap_or(0), wait, Role::Method);
+        self.record.as_mut()?.method(id, name, descriptor, line, wait, Role::Method);
         self.fresh.push((key, id));
         Some(id)
     }
@@ -248,8 +248,18 @@ impl Policy for Plan<'_> {
 
     fn method(&mut self, class: &ClassInfo<'_>, m: &MethodInfo<'_>) -> Probe {
         let name = m.name.to_lossy();
+        if self.jdk && class.name.to_lossy() == waits::VIRTUAL_THREAD {
+            if name == waits::YIELDED {
+                let id = self.id(waits::RUNS, waits::RUNS_DESCRIPTOR, 0, Wait::Carrier);
+                return id.map_or(Probe::None, |id| Probe::Unmount(lookback_classfile::MethodId(id.0)));
+            }
+            if waits::SUBMITS.contains(&&*name) {
+                return Probe::Ready;
+            }
+        }
         let Some((kind, wait)) = self.decide(class, m, &name) else { return Probe::None };
-        let Some(id) = self.id(m, &name, wait) else { return Probe::None };
+        let line = m.first_line.unwrap_or(0);
+        let Some(id) = self.id(&name, &m.descriptor.to_lossy(), line, wait) else { return Probe::None };
         if matches!(kind, Kind::Plain | Kind::Precise) {
             self.plain.push(id);
             if matches!(kind, Kind::Precise) {
@@ -262,13 +272,10 @@ impl Policy for Plan<'_> {
                 return Probe::None;
             }
         }
-        if wait == Wait::Carrier {
-            // Relaxed: read by a thread that runs the method later.
-            self.agent.carrier.store(id.0, Ordering::Relaxed);
-        }
         let id = lookback_classfile::MethodId(id.0);
         match kind {
             Kind::Plain => Probe::Plain(id),
+            Kind::Timed if wait == Wait::Carrier => Probe::Mount(id),
             Kind::Timed | Kind::Precise => Probe::Timed(id),
             Kind::Watched(rule) => Probe::Watched { id, rule },
         }

@@ -86,6 +86,7 @@ impl Slabs {
         set(slab::FLUSHING, 0);
         set(slab::OS_TID, who.os_tid);
         set(slab::WATCH_DEPTH, 0);
+        region.u64(at + slab::MOUNTED).store(0, Ordering::Relaxed);
         region
             .u64(at + slab::ACTIVE_BYTE)
             .store(std::ptr::from_ref(region.active(i)) as u64, Ordering::Relaxed);
@@ -194,6 +195,36 @@ impl<'a> OwnSlab<'a> {
         self.put(cursor, &[time, low, high, slot], now)
     }
 
+    /// Java id of the virtual thread that the thread carries, as far as is recorded.
+    pub(crate) fn carries(&self) -> Option<u64> {
+        Some(self.mounted()).filter(|&tid| tid != 0 && tid != slab::UNMOUNTED)
+    }
+
+    /// What stands in the slab about it, see [`slab::MOUNTED`].
+    pub(crate) fn mounted(&self) -> u64 {
+        // Relaxed: only this thread writes it.
+        self.region.u64(self.at + slab::MOUNTED).load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_mounted(&self, tid: u64) {
+        // Relaxed: the control thread reads it beside the watched calls, and looks twice.
+        self.region.u64(self.at + slab::MOUNTED).store(tid, Ordering::Relaxed);
+    }
+
+    /// Writes the entry into the method that runs a virtual thread.
+    pub(crate) fn put_mount(&self, cursor: usize, slot: u32, tid: u64, now: Nanos) -> usize {
+        let ([time, low, high], [mount, tid_low, tid_high]) = (slot::time(now), slot::mount(tid, false));
+        self.put(cursor, &[time, low, high, mount, tid_low, tid_high, slot], now)
+    }
+
+    /// Says at the beginning of a chunk which virtual thread runs.
+    pub(crate) fn put_carried(&self, cursor: usize, now: Nanos) -> usize {
+        match self.carries() {
+            Some(tid) => self.put(cursor, &slot::mount(tid, true), now),
+            None => cursor,
+        }
+    }
+
     /// Says that records are missing from now on; nothing is lost that was recorded.
     pub(crate) fn put_gap(&self, cursor: usize, cause: GapCause, now: Nanos) -> usize {
         // How many is not known yet.
@@ -203,6 +234,8 @@ impl<'a> OwnSlab<'a> {
     /// The thread stops recording: empties the slab but for a word that says so.
     pub(crate) fn stop(&self, cursor: usize, now: Nanos) {
         let begin = self.empty(cursor, now);
+        // Whose turn ends meanwhile is not seen.
+        self.set_mounted(0);
         self.put_gap(begin, GapCause::Off, now);
     }
 

@@ -14,9 +14,9 @@ use crate::region::Loss;
 use crate::slab::OwnSlab;
 use jni_sys::{JNIEnv, jclass, jint, jlong};
 use lookback_format::Nanos;
+use lookback_format::region::slab;
 use lookback_format::slot::{self, GapCause};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
 
 /// Runs one slow path: `f` gets the slab, the address of the next slot and the time, and gives the new address. Gives
 /// the new cursor.
@@ -37,6 +37,7 @@ pub(crate) fn slow(
             Detector::forget(&agent.region, &own);
             return None;
         }
+        let mut is_begun = false;
         let mut is_braked = cursor.is_braked() && !agent.brake.goes_on(own.index, now);
         if own.is_filled(at) {
             let words = own.words_before(at);
@@ -45,10 +46,15 @@ pub(crate) fn slow(
                 agent.region.lose(Loss::Braked, agent.brake.missed(own.index));
                 is_braked = agent.brake.spend(own.index, words, now);
             }
+            is_begun = true;
         }
         if is_braked {
             // What was recorded just now is followed by more that is not.
             at = own.put_gap(at, GapCause::Brake, now);
+        }
+        if is_begun {
+            // After the gap: a chunk is known by its first word to begin with one.
+            at = own.put_carried(at, now);
         }
         Some(Cursor::new(at, is_braked))
     };
@@ -78,16 +84,54 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_timed(
     cursor: jlong,
     slot: jint,
 ) -> jlong {
-    slow(Cursor(cursor), |agent, own, at, now| timed(agent, own, at, slot as u32, now)).0
+    slow(Cursor(cursor), |_, own, at, now| own.put_exact(at, slot as u32, now)).0
 }
 
-/// Writes an exact slot. When a carrier stops running a virtual thread, its watched calls go with it.
-pub(crate) fn timed(agent: &Agent, own: &OwnSlab<'_>, cursor: usize, slot: u32, now: Nanos) -> usize {
-    // Relaxed: written when the class was rewritten, before this code could run.
-    if slot == agent.carrier.load(Ordering::Relaxed) | slot::EXIT {
-        Detector::forget(&agent.region, own);
-    }
-    own.put_exact(cursor, slot, now)
+/// An entry into the method in which a carrier runs a virtual thread: its watched calls come with it.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_mounted(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    slot: jint,
+    tid: jlong,
+) -> jlong {
+    let mounted = |agent: &'static Agent, own: &OwnSlab<'_>, at, now| {
+        own.set_mounted(tid as u64);
+        agent.detector.mount(&agent.region, own, tid as u64);
+        own.put_mount(at, slot as u32, tid as u64, now)
+    };
+    slow(Cursor(cursor), mounted).0
+}
+
+/// The carrier has left the last frame of its virtual thread, and no other can run that yet; or this was said before.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_unmounted(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    slot: jint,
+) -> jlong {
+    let unmounted = |agent: &'static Agent, own: &OwnSlab<'_>, at, now| {
+        if own.mounted() == slab::UNMOUNTED {
+            return at;
+        }
+        agent.detector.unmount(&agent.region, own);
+        own.set_mounted(slab::UNMOUNTED);
+        own.put_exact(at, slot as u32, now)
+    };
+    slow(Cursor(cursor), unmounted).0
+}
+
+/// A virtual thread is handed to its scheduler: from now on it waits for a carrier.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_readied(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    tid: jlong,
+) -> jlong {
+    slow(Cursor(cursor), |_, own, at, now| own.put(at, &slot::ready(tid as u64, now), now)).0
 }
 
 /// An entry into, or exit from, a method that a detector watches.

@@ -9,13 +9,30 @@ use lookback_format::symbol::Wait;
 /// One row: class (with slashes), method, descriptor, what it waits for.
 pub(crate) type Row = (&'static str, &'static str, &'static str, Wait);
 
+/// Virtual threads: the class, and its method in which a carrier runs one.
+pub(crate) const VIRTUAL_THREAD: &str = "java/lang/VirtualThread";
+pub(crate) const RUNS: &str = "runContinuation";
+pub(crate) const RUNS_DESCRIPTOR: &str = "()V";
+/// What a carrier runs when a virtual thread has yielded: after its last frame is left, and before any other carrier can
+/// run it. The method above is only left when that may have happened.
+pub(crate) const YIELDED: &str = "afterYield";
+
+/// Its methods that hand it to its scheduler. Some call others of them: then it is told twice.
+pub(crate) const SUBMITS: [&str; 4] = [
+    "submitRunContinuation",
+    "lazySubmitRunContinuation",
+    "externalSubmitRunContinuation",
+    "externalSubmitRunContinuationOrThrow",
+];
+
 /// All wait points, over all supported JDKs; what a JDK does not have is not found.
 pub(crate) const WAITS: &[Row] = &[
     ("java/util/concurrent/locks/LockSupport", "park", "", Wait::Park),
     ("java/util/concurrent/locks/LockSupport", "parkNanos", "", Wait::Park),
     ("java/util/concurrent/locks/LockSupport", "parkUntil", "", Wait::Park),
     ("java/lang/Thread", "sleep", "", Wait::Sleep),
-    ("java/lang/VirtualThread", "runContinuation", "", Wait::Carrier),
+    (VIRTUAL_THREAD, RUNS, RUNS_DESCRIPTOR, Wait::Carrier),
+    (VIRTUAL_THREAD, "parkOnCarrierThread", "", Wait::Pinned),
     ("java/lang/ProcessImpl", "waitFor", "", Wait::Process),
     ("java/net/InetAddress", "getAllByName", "(Ljava/lang/String;)[Ljava/net/InetAddress;", Wait::Socket),
     ("sun/nio/ch/NioSocketImpl", "connect", "", Wait::Socket),

@@ -221,8 +221,11 @@ impl Bridge {
     /// it ever was. Gives the call's owner.
     fn encloses_left(&mut self, outer: Option<u32>, segment: u32) -> u32 {
         let enclosing = self.old.iter().rposition(|o| Some(o.frame.number) == outer);
-        self.end(enclosing.map_or(0, |i| i + 1));
-        outer.unwrap_or(segment)
+        // What was confirmed since to have survived the last gap is open, so it encloses that.
+        let open = self.old.iter().rposition(|o| o.doubted() >= self.ends.len());
+        let innermost = enclosing.max(open);
+        self.end(innermost.map_or(0, |i| i + 1));
+        innermost.and_then(|i| self.old.get(i)).map(|o| o.frame.number).or(outer).unwrap_or(segment)
     }
 
     /// Records begin anew: nothing more will be known of the old calls.

@@ -35,7 +35,7 @@ pub(crate) struct Decoded {
 }
 
 /// Decodes the chunks of one thread, which are in order and without duplicates. `end` closes what is open;
-/// about `most` slices are kept, see [`crate::fold`].
+/// about `most` slices are kept, see [`crate::fold`]; `is_braked`: see [`survey`].
 pub(crate) fn decode(
     chunks: &[Chunk],
     methods: &Methods,
@@ -43,8 +43,9 @@ pub(crate) fn decode(
     known: Option<Known>,
     end: Nanos,
     most: usize,
+    is_braked: bool,
 ) -> Decoded {
-    let survey = survey(chunks, |i| breaks(chunks, i), methods, ticks, known);
+    let survey = survey(chunks, |i| breaks(chunks, i), methods, ticks, known, is_braked);
     let Survey { entries, unseen, ends } = survey;
     let mut d = Decoder {
         out: Decoded {
@@ -83,7 +84,7 @@ pub(crate) fn decode(
 }
 
 /// Records that a chunk's header counts as lost and no gap record in it tells of.
-fn unrecorded(chunk: &Chunk) -> u32 {
+pub(crate) fn unrecorded(chunk: &Chunk) -> u32 {
     let told = || Pieces::new(&chunk.slots).any(|p| matches!(p, Piece::Gap(..)));
     if chunk.lost == 0 || told() { 0 } else { chunk.lost }
 }
@@ -136,6 +137,7 @@ impl Decoder<'_> {
                     clock.passed(at);
                 }
                 Piece::Time(at) => clock.time(at),
+                Piece::Mount(..) | Piece::Ready(..) => {}
                 Piece::Tick(low) => clock.tick(low),
                 Piece::Gap(cause, lost) => {
                     let from = clock.now().max(chunk.first);
@@ -223,7 +225,8 @@ impl Decoder<'_> {
 
     #[cold]
     fn leave_outer(&mut self, method: u32, at: Nanos, error: u32) {
-        let frames = self.stack.iter().rev().map(|f| (f.method, f.carrier));
+        let is_carrier = self.methods.mark(MethodId(method)) & CARRIER != 0;
+        let frames = self.stack.iter().rev().map(|f| (f.method, f.carrier && !is_carrier));
         let Some(depth) = self.search.find(method, frames, self.stack.len()) else {
             self.out.unplaced += 1;
             return;

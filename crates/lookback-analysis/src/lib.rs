@@ -29,6 +29,7 @@ mod spans;
 mod survey;
 mod trim;
 mod verdict;
+mod virtual_threads;
 mod waits;
 mod words;
 

@@ -129,6 +129,33 @@ impl Methods {
         m
     }
 
+    /// Adds a method that no class has, under an identifier that no method has; none when all are in use.
+    pub(crate) fn add(&mut self, class: &str, name: &str, wait: Wait) -> Option<MethodId> {
+        let mut id = MethodId(u32::try_from(self.marks.len()).ok()?.max(1));
+        while id.0 >= DENSE && self.by_id.contains_key(&id) {
+            id.0 += 1;
+        }
+        if id.0 > MethodId::MAX {
+            return None;
+        }
+        self.by_id.insert(id, self.all.len() as u32);
+        if id.0 < DENSE {
+            self.marks.resize(id.0 as usize + 1, 0);
+            self.marks[id.0 as usize] = mark(wait, Role::Method);
+        }
+        self.all.push(MethodInfo {
+            id,
+            class: class.into(),
+            name: name.to_owned(),
+            descriptor: "()V".to_owned(),
+            file: "".into(),
+            line: 0,
+            wait,
+            role: Role::Method,
+        });
+        Some(id)
+    }
+
     /// Adds the event types of native programs. Those with the same category and name are one, whatever
     /// their fields.
     pub(crate) fn add_event_types(&mut self, definitions: &Definitions, categories: &[Category]) {

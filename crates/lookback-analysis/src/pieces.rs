@@ -17,6 +17,10 @@ pub(crate) enum Piece<'a> {
     Tick(u32),
     /// Records are missing.
     Gap(GapCause, u32),
+    /// The carrier begins to run the virtual thread with this id, or, when it is true, goes on with it.
+    Mount(u64, bool),
+    /// The virtual thread with this id waits for a carrier since then.
+    Ready(u64, Nanos),
     /// Words that cannot be read follow an unwritten or cut one; always last.
     Unreadable(usize),
 }
@@ -25,11 +29,23 @@ pub(crate) enum Piece<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Pieces<'a> {
     words: &'a [u32],
+    mounts: bool,
 }
 
 impl<'a> Pieces<'a> {
+    /// All pieces but those that are about virtual threads.
     pub(crate) const fn new(words: &'a [u32]) -> Self {
-        Pieces { words }
+        Pieces { words, mounts: false }
+    }
+
+    /// All pieces.
+    pub(crate) const fn with_mounts(words: &'a [u32]) -> Self {
+        Pieces { words, mounts: true }
+    }
+
+    /// How many words are not taken apart yet.
+    pub(crate) const fn rest(&self) -> usize {
+        self.words.len()
     }
 
     /// A word that is neither entry nor exit: a control word, or one that is not written.
@@ -69,8 +85,10 @@ impl<'a> Iterator for Pieces<'a> {
                 Some(Record::Time(at)) => return Some(Piece::Time(at)),
                 Some(Record::Tick(low)) => return Some(Piece::Tick(low)),
                 Some(Record::Gap(cause, lost)) => return Some(Piece::Gap(cause, lost)),
+                Some(Record::Mount(tid, goes_on)) if self.mounts => return Some(Piece::Mount(tid, goes_on)),
+                Some(Record::Ready(tid, at)) if self.mounts => return Some(Piece::Ready(tid, at)),
                 // A kind that this build does not know says how long it is, and that is enough.
-                Some(Record::Entry(_) | Record::Exit(_)) | None => {}
+                Some(Record::Entry(_) | Record::Exit(_) | Record::Mount(..) | Record::Ready(..)) | None => {}
             }
         }
     }

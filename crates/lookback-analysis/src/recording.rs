@@ -8,7 +8,7 @@ use crate::decode::{Decoded, decode};
 use crate::methods::EVENT_TYPES;
 use crate::natives::Natives;
 use crate::survey::Known;
-use crate::{Columns, Details, Flags, Methods, Process, SliceIndex};
+use crate::{Columns, Details, Flags, Methods, Process, SliceIndex, virtual_threads};
 use lookback_format::definitions::Definitions;
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::{Damage, Manifest, Reader, STAGING, Thread, Trigger};
@@ -39,6 +39,9 @@ pub struct Recording {
     pub definitions: Definitions,
     /// Pauses of the whole program, by start.
     pub pauses: Vec<Pause>,
+    /// How many virtual threads ran, and how many of them have tracks of their own: those that lasted longest. What the
+    /// others called is on the tracks of the carriers that ran them.
+    pub virtual_threads: (u64, u64),
     /// The trigger as the ring has it, for a recording that was recovered: thread, method, when, start, rule.
     pub fired: Vec<(ThreadKey, MethodId, Nanos, Nanos, String)>,
     /// What was wrong with the incident's parts, in words.
@@ -315,6 +318,8 @@ pub struct Builder {
 struct Track {
     track: ThreadTrack,
     chunks: Vec<Chunk>,
+    /// Whether there are gaps of the brake in the middle of chunks.
+    is_braked: bool,
 }
 
 impl Track {
@@ -429,10 +434,12 @@ impl Builder {
                 *losses.entry(cause).or_default() += n;
             }
         };
-        let slots = tracks.values().map(Track::slots).sum();
+        let mut tracks: Vec<Track> = tracks.into_values().collect();
+        let virtual_threads = add_virtual(&mut tracks, &mut methods, &manifest.trigger, end);
+        let slots = tracks.iter().map(Track::slots).sum();
         let job = Job { kept, slots, methods: &methods, ticks, trigger: &manifest.trigger, end };
         let mut threads = Vec::with_capacity(tracks.len());
-        for (track, unplaced) in job.all(tracks.into_values().collect()) {
+        for (track, unplaced) in job.all(tracks) {
             track.gaps.iter().for_each(|g| lose(g.kind.cause(), g.lost));
             lose("exits that fit no call".to_owned(), unplaced);
             threads.push(track);
@@ -456,6 +463,7 @@ impl Builder {
             processes,
             definitions,
             pauses,
+            virtual_threads,
             fired,
             damages,
             losses,
@@ -465,6 +473,33 @@ impl Builder {
         r.mark_trigger();
         r
     }
+}
+
+/// Adds the tracks of virtual threads, made of their carriers' chunks; gives how many there were, and tracks of them.
+fn add_virtual(tracks: &mut Vec<Track>, methods: &mut Methods, trigger: &Trigger, end: Nanos) -> (u64, u64) {
+    let wanted = match *trigger {
+        Trigger::Slow { thread, .. } => Some(thread),
+        _ => None,
+    };
+    let taken = tracks.iter().map(|t| t.track.key).collect();
+    for t in tracks.iter_mut() {
+        t.chunks = in_order(std::mem::take(&mut t.chunks));
+    }
+    let mut carriers: Vec<&mut Vec<Chunk>> = tracks.iter_mut().map(|t| &mut t.chunks).collect();
+    let found = virtual_threads::split(&mut carriers, methods, wanted, &taken, end);
+    let n = found.streams.len() as u64;
+    tracks.extend(found.streams.into_iter().map(|s| Track {
+        track: ThreadTrack {
+            key: ThreadKey::of_virtual(s.tid),
+            name: format!("virtual thread #{}", s.tid),
+            java_tid: s.tid,
+            ended: s.until,
+            ..ThreadTrack::default()
+        },
+        chunks: s.chunks,
+        is_braked: s.is_braked,
+    }));
+    (found.seen, n)
 }
 
 /// More workers than this gain nothing: decoding is bound by memory.
@@ -512,7 +547,7 @@ impl Job<'_> {
         done
     }
 
-    fn one(&self, Track { mut track, chunks }: Track) -> (ThreadTrack, u64) {
+    fn one(&self, Track { mut track, chunks, is_braked }: Track) -> (ThreadTrack, u64) {
         let chunks = in_order(chunks);
         let slots: usize = chunks.iter().map(|c| c.slots.len()).sum();
         let share = (slots as u128 * self.kept as u128 / self.slots.max(1) as u128) as usize;
@@ -520,7 +555,7 @@ impl Job<'_> {
         track.overwritten = chunks.first().filter(|c| c.seq.0 > 0).map(|c| c.first);
         let known = known_call(self.trigger, track.key);
         let until = track.ended.unwrap_or(self.end);
-        let d = decode(&chunks, self.methods, self.ticks, known, until, most);
+        let d = decode(&chunks, self.methods, self.ticks, known, until, most, is_braked);
         let Decoded { slices, gaps, unplaced, folded, folded_below } = d;
         (track.slices, track.gaps) = (slices, gaps);
         (track.folded, track.folded_below) = (folded, folded_below);

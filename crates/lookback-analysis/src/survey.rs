@@ -52,7 +52,8 @@ pub(crate) struct Survey {
 }
 
 /// Where the stack must be cut to leave a call of a method, or `None` when it does not hold one.
-/// A mounted virtual thread's frames are separated from the carrier's own: the search ends at the carrier.
+/// A mounted virtual thread's frames are separated from the carrier's own: the search ends at the carrier, unless it is
+/// for one.
 pub(crate) struct Search {
     budget: usize,
 }
@@ -89,15 +90,17 @@ impl Search {
 /// Set in a frame's method word when it is a carrier; method identifiers have 30 bits.
 pub(crate) const CARRIER_BIT: u32 = 1 << 31;
 
-/// Surveys the stream `chunks`; `breaks` tells before which chunks records are missing.
+/// Surveys the stream `chunks`; `breaks` tells before which chunks records are missing, `is_braked` that there may be
+/// gaps of the brake which no chunk begins with.
 pub(crate) fn survey(
     chunks: &[Chunk],
     breaks: impl Fn(usize) -> bool,
     methods: &Methods,
     ticks: Ticks,
     known: Option<Known>,
+    is_braked: bool,
 ) -> Survey {
-    if chunks.iter().any(|c| bridge::begins_braked(&c.slots)) {
+    if is_braked || chunks.iter().any(|c| bridge::begins_braked(&c.slots)) {
         pass::<true>(chunks, breaks, methods, ticks, known)
     } else {
         pass::<false>(chunks, breaks, methods, ticks, known)
@@ -148,7 +151,7 @@ fn pass<const BRIDGE: bool>(
                     clock.stamp(Some(&stamp));
                     (pass.now, pass.exact) = (clock.next().0, matches!(stamp, Piece::Time(_)));
                 }
-                Piece::Time(_) | Piece::Tick(_) => {}
+                Piece::Time(_) | Piece::Tick(_) | Piece::Mount(..) | Piece::Ready(..) => {}
             }
         }
     }
@@ -218,8 +221,9 @@ impl Pass<'_> {
         let old = self.bridge.depth();
         // A timed call that was open at a gap still is, so what is left encloses none such; but a virtual thread is
         // unmounted with all its calls.
-        let ends_search = |f: Frame| f.method & CARRIER_BIT != 0 || f.is_timed() && !is_carrier;
-        let frames = self.stack.iter().rev().map(|f| (f.method(), f.method & CARRIER_BIT != 0));
+        let ends_search = |f: Frame| (f.method & CARRIER_BIT != 0 || f.is_timed()) && !is_carrier;
+        let frames =
+            self.stack.iter().rev().map(|f| (f.method(), f.method & CARRIER_BIT != 0 && !is_carrier));
         let frames = frames.chain(self.bridge.frames().map(|f| (f.method(), ends_search(f))));
         match self.search.find(method, frames, self.stack.len() + old) {
             Some(depth) if depth >= old => self.stack.truncate(depth - old),

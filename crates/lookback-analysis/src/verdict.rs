@@ -7,6 +7,7 @@
 use crate::chain::Chain;
 use crate::holder::{Evidence, Holder};
 use crate::kinds::{Kind, kinds};
+use crate::methods::CARRIER;
 use crate::waits::Waits;
 use crate::words::{count, duration, percent, plural, utc};
 use crate::{Flags, Recording, SliceIndex, SliceRef};
@@ -93,9 +94,11 @@ impl Verdict {
         match &r.manifest.trigger {
             Trigger::Slow { rule, thread, method, start, duration, running, .. } => {
                 let slow = SlowCall::of(r, r.thread(*thread), *method, *start, *duration, *running, rule);
+                let mut sentences = slow.sentences(r);
+                sentences.extend(virtual_threads(r).filter(|_| r.virtual_threads.0 > r.virtual_threads.1));
                 Verdict {
                     title: slow.title(r),
-                    sentences: slow.sentences(r),
+                    sentences,
                     slow: Some(slow),
                     longest: Vec::new(),
                     busiest: Vec::new(),
@@ -416,6 +419,7 @@ fn overview(r: &Recording) -> Verdict {
         ));
     }
     sentences.extend(most_time(r, &kinds));
+    sentences.extend(virtual_threads(r));
     if let Some(b) = busiest.first() {
         let name = r.thread_name(b.thread);
         sentences.push(format!("The busiest thread is {name}: {} in {code}.", duration(b.busy)));
@@ -442,6 +446,25 @@ pub(crate) fn holds(r: &Recording) -> String {
     let processes =
         if processes == 1 { "1 process".to_owned() } else { format!("{} processes", count(processes)) };
     format!("{spans} and {} of {threads} in {processes}", plural(instants, "instant"))
+}
+
+/// How many virtual threads ran, and where they are to be found.
+fn virtual_threads(r: &Recording) -> Option<String> {
+    Some(match r.virtual_threads {
+        (0, _) => return None,
+        (all, tracks) if all == tracks => format!("Of the threads, {} virtual.", are(all)),
+        (all, tracks) => format!(
+            "{} ran; the {} that lasted longest have tracks of their own, what the others called is on the tracks of \
+             their carriers.",
+            plural(all, "virtual thread"),
+            count(tracks)
+        ),
+    })
+}
+
+/// `1 is`, `3 are`.
+fn are(n: u64) -> String {
+    format!("{} {}", count(n), if n == 1 { "is" } else { "are" })
 }
 
 /// What took most time altogether, when there is anything to compare it with.
@@ -487,7 +510,8 @@ fn longest(r: &Recording) -> Vec<SliceRef> {
         for slice in s.indices() {
             let flags = s.flags[slice.at()];
             let took = s.duration(slice);
-            if flags.cut() || flags.has(Flags::WAIT) || flags.has(Flags::INSTANT) {
+            let is_call = r.methods.mark(s.method[slice.at()]) & CARRIER == 0;
+            if flags.cut() || flags.has(Flags::WAIT) || flags.has(Flags::INSTANT) || !is_call {
                 continue;
             }
             let here = (took, SliceRef { thread, slice });
@@ -506,6 +530,10 @@ fn busy(r: &Recording, thread: usize) -> Busy {
     let s = &r.threads[thread].slices;
     let (mut busy, mut waiting) = (Nanos(0), Nanos(0));
     for (i, own) in s.self_times().into_iter().enumerate() {
+        // What a virtual thread does counts where its calls are.
+        if r.methods.mark(s.method[i]) & CARRIER != 0 {
+            continue;
+        }
         let sum = if s.flags[i].has(Flags::WAIT) { &mut waiting } else { &mut busy };
         *sum = sum.plus(own);
     }

@@ -1,8 +1,9 @@
 //! What a call waited for: by kind, and the longest wait.
 //!
-//! A wait inside a wait is part of the outer one, so that the totals never exceed the call.
+//! A wait inside a wait is part of the outer one, so that the totals never exceed the call. Only what a virtual thread
+//! waited while it was pinned, and could have gone on had there been a carrier, is told apart.
 
-use crate::{Flags, Recording, SliceIndex, SliceRef};
+use crate::{Columns, Flags, Recording, SliceIndex, SliceRef};
 use lookback_format::Nanos;
 use lookback_format::symbol::Wait;
 use std::collections::BTreeMap;
@@ -59,7 +60,8 @@ impl Waits {
                 at = SliceIndex(at.0 + 1);
                 continue;
             }
-            let (took, kind) = (s.duration(at), r.methods.wait(s.method[at.at()]));
+            let (took, outer) = (s.duration(at), r.methods.wait(s.method[at.at()]));
+            let kind = mostly(r, s, at).unwrap_or(outer);
             let new = WaitTotal { kind, total: Nanos(0), count: 0, longest: Nanos(0) };
             let t = kinds.entry(kind).or_insert(new);
             (t.total, t.count, t.longest) = (t.total.plus(took.0), t.count + 1, t.longest.max(took));
@@ -73,7 +75,9 @@ impl Waits {
         let total = Nanos(kinds.iter().map(|k| k.total.0).sum());
         let longest = longest.map(|(duration, slice)| {
             let method = r.methods.get(s.method[slice.at()]);
-            let kind = method.map_or(Wait::None, |m| m.wait);
+            let outer = method.map_or(Wait::None, |m| m.wait);
+            // Who holds a monitor says more than that the wait for it was pinned.
+            let kind = mostly(r, s, slice).filter(|_| outer != Wait::Monitor).unwrap_or(outer);
             let named = matches!(kind, Wait::Monitor | Wait::ObjectWait);
             LongestWait {
                 slice: SliceRef { thread: call.thread, slice },
@@ -84,5 +88,29 @@ impl Waits {
             }
         });
         Waits { total, kinds, longest }
+    }
+}
+
+/// What a virtual thread's wait was for most of its time, itself or in what it consists of, if that is of more interest.
+fn mostly(r: &Recording, s: &Columns, wait: SliceIndex) -> Option<Wait> {
+    let (mut pinned, mut ready) = (Nanos(0), Nanos(0));
+    let (mut at, end) = (wait, s.subtree_end(wait));
+    while at < end {
+        let sum = match r.methods.wait(s.method[at.at()]) {
+            Wait::Pinned => &mut pinned,
+            Wait::Ready => &mut ready,
+            _ => {
+                at = SliceIndex(at.0 + 1);
+                continue;
+            }
+        };
+        *sum = sum.plus(s.duration(at).0);
+        at = s.subtree_end(at);
+    }
+    let half = s.duration(wait).0 / 2;
+    match (pinned.0 > half, ready.0 > half) {
+        (true, _) => Some(Wait::Pinned),
+        (_, true) => Some(Wait::Ready),
+        _ => None,
     }
 }

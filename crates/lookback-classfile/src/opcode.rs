@@ -8,6 +8,7 @@
 pub(crate) const BIPUSH: u8 = 16;
 pub(crate) const SIPUSH: u8 = 17;
 pub(crate) const LDC_W: u8 = 19;
+pub(crate) const ALOAD_0: u8 = 42;
 pub(crate) const IINC: u8 = 132;
 pub(crate) const JSR: u8 = 168;
 pub(crate) const RET: u8 = 169;

@@ -27,6 +27,12 @@ pub enum Probe {
         /// Which watch rule matched.
         rule: u16,
     },
+    /// `mount(this, id)` at entry and `unmount(id)` at exit, of an instance method.
+    Mount(MethodId),
+    /// `unmount(id)` at entry and exit.
+    Unmount(MethodId),
+    /// `ready(this)` at entry of an instance method, which has no id.
+    Ready,
 }
 
 /// The kinds of trace points, as an index.
@@ -35,6 +41,9 @@ pub(crate) enum Kind {
     Plain = 0,
     Timed = 1,
     Watched = 2,
+    Mount = 3,
+    Unmount = 4,
+    Ready = 5,
 }
 
 /// The primitive values that a plain exit hands through.
@@ -73,11 +82,14 @@ pub(crate) enum Point {
 
 impl Point {
     /// How many there are.
-    pub(crate) const COUNT: usize = 11;
+    pub(crate) const COUNT: usize = 14;
 
     /// Its place in tables.
     pub(crate) fn index(self) -> usize {
         match self {
+            Point::Enter(Kind::Mount) => 11,
+            Point::Enter(Kind::Unmount) | Point::Exit(Kind::Mount | Kind::Unmount) => 12,
+            Point::Enter(Kind::Ready) | Point::Exit(Kind::Ready) => 13,
             Point::Enter(kind) => kind as usize * 2,
             Point::Exit(kind) => kind as usize * 2 + 1,
             Point::ExitWith(value) => 6 + value as usize,
@@ -97,6 +109,7 @@ impl Point {
     pub(crate) fn descriptor_index(self) -> usize {
         match self {
             Point::Enter(Kind::Watched) | Point::Exit(Kind::Watched) => 1,
+            Point::Enter(Kind::Mount | Kind::Ready) => self.index(),
             Point::Enter(_) | Point::Exit(_) | Point::Unwind => 0,
             Point::ExitWith(_) => self.index(),
         }
@@ -105,6 +118,8 @@ impl Point {
     pub(crate) fn descriptor(self) -> &'static str {
         match self {
             Point::Enter(Kind::Watched) | Point::Exit(Kind::Watched) => "(II)V",
+            Point::Enter(Kind::Mount) => "(Ljava/lang/Object;I)V",
+            Point::Enter(Kind::Ready) => "(Ljava/lang/Object;)V",
             Point::Enter(_) | Point::Exit(_) | Point::Unwind => "(I)V",
             Point::ExitWith(Value::Int) => "(II)I",
             Point::ExitWith(Value::Long) => "(JI)J",
@@ -139,6 +154,12 @@ pub struct TracePoints {
     pub enter_watched: &'static str,
     /// Called at exit of a watched method, `(II)V`.
     pub exit_watched: &'static str,
+    /// Called at entry of a method that runs a virtual thread, its `this`: `(Ljava/lang/Object;I)V`.
+    pub mount: &'static str,
+    /// Called where the virtual thread does not run any more, `(I)V`.
+    pub unmount: &'static str,
+    /// Called at entry of a method that hands a virtual thread, its `this`, to its scheduler: `(Ljava/lang/Object;)V`.
+    pub ready: &'static str,
 }
 
 impl TracePoints {
@@ -153,6 +174,9 @@ impl TracePoints {
             exit_timed: "exitTimed",
             enter_watched: "enterWatched",
             exit_watched: "exitWatched",
+            mount: "mount",
+            unmount: "unmount",
+            ready: "ready",
         }
     }
 
@@ -165,6 +189,9 @@ impl TracePoints {
             Point::Exit(Kind::Timed) => self.exit_timed,
             Point::Enter(Kind::Watched) => self.enter_watched,
             Point::Exit(Kind::Watched) => self.exit_watched,
+            Point::Enter(Kind::Mount) => self.mount,
+            Point::Enter(Kind::Unmount) | Point::Exit(Kind::Mount | Kind::Unmount) => self.unmount,
+            Point::Enter(Kind::Ready) | Point::Exit(Kind::Ready) => self.ready,
         }
     }
 }

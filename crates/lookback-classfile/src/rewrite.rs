@@ -119,6 +119,9 @@ impl<'a> Pass<'a, '_> {
             Probe::Plain(id) => (Kind::Plain, id, 0),
             Probe::Timed(id) => (Kind::Timed, id, 0),
             Probe::Watched { id, rule } => (Kind::Watched, id, rule),
+            Probe::Mount(id) => (Kind::Mount, id, 0),
+            Probe::Unmount(id) => (Kind::Unmount, id, 0),
+            Probe::Ready => (Kind::Ready, MethodId(0), 0),
         };
         let failed = |reason| Failed { reason, id: Some(id) };
         let returns = Value::returned_by(method.descriptor.as_bytes());

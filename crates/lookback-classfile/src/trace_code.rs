@@ -4,7 +4,7 @@
 //! it inlines; so the shortest push is taken. Must not need more than two
 //! words of stack.
 
-use crate::opcode::{ATHROW, BIPUSH, INVOKESTATIC, LDC_W, SIPUSH};
+use crate::opcode::{ALOAD_0, ATHROW, BIPUSH, INVOKESTATIC, LDC_W, SIPUSH};
 use crate::pool_append::PoolAppend;
 use crate::probe::{Kind, MethodId, Point, TracePoints, Value};
 
@@ -83,18 +83,27 @@ impl TraceCode {
         if kind == Kind::Watched {
             arguments = arguments.then_push(i32::from(rule), pool)?;
         }
-        let mut call = |point| {
+        let this = Sequence::default().then([ALOAD_0, 0, 0], 1);
+        let entered = match kind {
+            Kind::Ready => this,
+            Kind::Mount => this.then_push(id.0 as i32, pool)?,
+            _ => arguments,
+        };
+        let mut call_with = |arguments: Sequence, point| {
             let [a, b] = pool.trace_point(points, point)?.to_be_bytes();
             Some(arguments.then([INVOKESTATIC, a, b], 3))
         };
-        let entry = call(Point::Enter(kind))?;
+        let entry = call_with(entered, Point::Enter(kind))?;
+        let mut call = |point| call_with(arguments, point);
         let exit = match (kind, returns) {
             (Kind::Plain, Some(value)) => call(Point::ExitWith(value))?,
+            (Kind::Ready, _) => Sequence::default(),
             _ => call(Point::Exit(kind))?,
         };
         let thrown = if kind == Kind::Plain { call(Point::Unwind)? } else { exit };
         let handler = thrown.then([ATHROW, 0, 0], 1);
-        Some(TraceCode { entry, exit, handler, stack: if kind == Kind::Watched { 2 } else { 1 } })
+        let stack = if matches!(kind, Kind::Watched | Kind::Mount) { 2 } else { 1 };
+        Some(TraceCode { entry, exit, handler, stack })
     }
 }
 
@@ -138,6 +147,13 @@ mod tests {
         assert_eq!(Value::returned_by(b"()V"), None);
         assert_eq!(Value::returned_by(b"()[I"), None);
         assert_eq!(Value::returned_by(b"()"), None);
+    }
+
+    #[test]
+    fn a_mount_pushes_this_first() {
+        assert_eq!(entry(5, Kind::Mount, 0), [ALOAD_0, BIPUSH, 5, INVOKESTATIC, 0, 6]);
+        assert_eq!(entry(5, Kind::Unmount, 0), [BIPUSH, 5, INVOKESTATIC, 0, 6]);
+        assert_eq!(entry(0, Kind::Ready, 0), [ALOAD_0, INVOKESTATIC, 0, 6]);
     }
 
     #[test]

@@ -22,6 +22,7 @@
 //! 65536   guard  u32  always 3: makes the poll of a cursor that ran off the end fail
 //! 65540   state  u32  see [`slab::STATE_FREE`] and its like
 //! 65544   key u32 | seq u32 | first u64 | flushing u32 | os tid u32 | java tid u64
+//! 65576   mounted u64: Java id of the virtual thread that the thread carries now, or see [`slab::UNMOUNTED`]
 //! 65600   name: length u16, then up to 190 bytes of UTF-8
 //! 65792   watched calls: depth u32, 0 u32, then 16 x (method u32 | rule u32 | start u64 | fired u64)
 //! ```
@@ -90,7 +91,7 @@ pub const LOSS_CAUSES: [&str; 8] = [
     "monitors without a name",
     "watched calls nested too deep",
     "records held back by the brake, about",
-    "reserved",
+    "watched calls of unmounted virtual threads there was no room for",
 ];
 
 /// Offsets in a slab, and the values of its words.
@@ -140,6 +141,10 @@ pub mod slab {
     pub const OS_TID: usize = 65_564;
     /// Offset of Java's thread id.
     pub const JAVA_TID: usize = 65_568;
+    /// Offset of the Java id of the virtual thread that the thread carries.
+    pub const MOUNTED: usize = 65_576;
+    /// What stands there when the end of the last virtual thread's turn is recorded, and no other's turn has begun.
+    pub const UNMOUNTED: u64 = u64::MAX;
     /// Offset of the name.
     pub const NAME: usize = 65_600;
     /// Bytes that a name may have.

@@ -31,6 +31,13 @@ pub mod kind {
     pub const FILLER: u32 = 4;
     /// Records are missing here: payload = [`super::GapCause`]; one word follows, how many at least (0: not known).
     pub const GAP: u32 = 3;
+    /// The next slot, an entry, is of the method in which a carrier runs a virtual thread, and this is the thread: two
+    /// words follow, the low and the high half of its Java id. With payload 1 no entry follows: the virtual thread was
+    /// running already where this chunk begins.
+    pub const MOUNT: u32 = 5;
+    /// A virtual thread can go on, and waits for a carrier: four words follow, the low and the high half of the time
+    /// and of its Java id. Says nothing about the time of the next slot.
+    pub const READY: u32 = 6;
 }
 
 /// Why records are missing.
@@ -42,6 +49,8 @@ pub enum GapCause {
     Off,
     /// The thread had recorded more than it may; its timed methods were recorded all the same.
     Brake,
+    /// The thread is virtual and may have run on a carrier whose records are missing. Readers say so; it is in no file.
+    Carrier,
     /// A cause that this build does not know, by number.
     Other(u32),
 }
@@ -54,6 +63,7 @@ impl GapCause {
             GapCause::SlabOverrun => 1,
             GapCause::Off => 2,
             GapCause::Brake => 3,
+            GapCause::Carrier => 4,
             GapCause::Other(n) => n & PAYLOAD_MASK,
         }
     }
@@ -65,6 +75,7 @@ impl GapCause {
             1 => GapCause::SlabOverrun,
             2 => GapCause::Off,
             3 => GapCause::Brake,
+            4 => GapCause::Carrier,
             n => GapCause::Other(n),
         }
     }
@@ -76,6 +87,7 @@ impl GapCause {
             GapCause::SlabOverrun => "recursion deeper than a slab",
             GapCause::Off => "tracing was off",
             GapCause::Brake => "more records than the budget allows",
+            GapCause::Carrier => "a carrier's records are missing",
             GapCause::Other(_) => "unknown cause",
         }
     }
@@ -117,6 +129,19 @@ pub const fn gap(cause: GapCause, lost: u32) -> [u32; 2] {
     [control(kind::GAP, 1, cause.code()), lost]
 }
 
+/// A MOUNT record: the virtual thread with this Java id runs from now on, or goes on.
+#[must_use]
+pub const fn mount(tid: u64, goes_on: bool) -> [u32; 3] {
+    [control(kind::MOUNT, 2, goes_on as u32), tid as u32, (tid >> 32) as u32]
+}
+
+/// A READY record: the virtual thread with this Java id waits for a carrier from then on.
+#[must_use]
+pub const fn ready(tid: u64, at: Nanos) -> [u32; 5] {
+    // In this order two words in a row are never 0, which would look like the end of a slab.
+    [control(kind::READY, 4, 0), at.0 as u32, (at.0 >> 32) as u32, tid as u32, (tid >> 32) as u32]
+}
+
 /// A record that says nothing.
 pub const FILLER: u32 = control(kind::FILLER, 0, 0);
 
@@ -133,6 +158,10 @@ pub enum Record {
     Time(Nanos),
     /// At least this many records are missing here.
     Gap(GapCause, u32),
+    /// A carrier begins to run the virtual thread with this Java id, or, when it is true, goes on with it.
+    Mount(u64, bool),
+    /// The virtual thread with this Java id waits for a carrier since then.
+    Ready(u64, Nanos),
 }
 
 /// Takes slots apart, oldest first; ends at the first word that is not written yet, and before a control
@@ -182,6 +211,13 @@ impl Iterator for Records<'_> {
                 (kind::TIME, [low, high]) => {
                     Some(Record::Time(Nanos(u64::from(*high) << 32 | u64::from(*low))))
                 }
+                (kind::MOUNT, [low, high]) => {
+                    Some(Record::Mount(u64::from(*high) << 32 | u64::from(*low), payload & 1 != 0))
+                }
+                (kind::READY, [low, high, tid_low, tid_high]) => Some(Record::Ready(
+                    u64::from(*tid_high) << 32 | u64::from(*tid_low),
+                    Nanos(u64::from(*high) << 32 | u64::from(*low)),
+                )),
                 (kind::GAP, [lost]) => Some(Record::Gap(GapCause::from_code(payload), *lost)),
                 _ => None,
             };
@@ -203,6 +239,8 @@ mod tests {
         words.extend(time(Nanos(0x0123_4567_89ab_cdef)));
         words.extend([exit(MethodId(MethodId::MAX)), control(99, 3, 5), 1, 2, 3]);
         words.extend(gap(GapCause::SlabOverrun, 16_000));
+        words.extend([mount(0x12_0000_0034, false), mount(7, true)].concat());
+        words.extend(ready(8, Nanos(0x5_0000_0006)));
         words.extend([0, 1]);
         let mut records = Records::new(&words);
         let read: Vec<_> = records.by_ref().collect();
@@ -214,6 +252,9 @@ mod tests {
                 Record::Time(Nanos(0x0123_4567_89ab_cdef)),
                 Record::Exit(MethodId(MethodId::MAX)),
                 Record::Gap(GapCause::SlabOverrun, 16_000),
+                Record::Mount(0x12_0000_0034, false),
+                Record::Mount(7, true),
+                Record::Ready(8, Nanos(0x5_0000_0006)),
             ]
         );
         assert_eq!(records.rest(), 2, "stops at the unwritten word");

@@ -43,10 +43,16 @@ pub enum Wait {
     ClassInit,
     /// Runs a virtual thread on its carrier.
     Carrier,
+    /// In a virtual thread, for anything, while its carrier stands still with it.
+    Pinned,
+    /// As a virtual thread that no carrier runs. No method waits so; readers say it of the time between two mounts.
+    Unmounted,
+    /// As a virtual thread that could go on, for a carrier. Said by readers as well.
+    Ready,
 }
 
 impl Wait {
-    const ALL: [Wait; 12] = [
+    const ALL: [Wait; 15] = [
         Wait::None,
         Wait::Monitor,
         Wait::ObjectWait,
@@ -59,6 +65,9 @@ impl Wait {
         Wait::Select,
         Wait::ClassInit,
         Wait::Carrier,
+        Wait::Pinned,
+        Wait::Unmounted,
+        Wait::Ready,
     ];
 
     /// The number that stands in the file.
@@ -95,6 +104,9 @@ impl Wait {
             Wait::Select => "a selector",
             Wait::ClassInit => "a class to be initialised",
             Wait::Carrier => "a virtual thread",
+            Wait::Pinned => "something while pinned: its carrier was blocked",
+            Wait::Unmounted => "something while unmounted",
+            Wait::Ready => "a carrier to run on",
         }
     }
 }

@@ -45,6 +45,24 @@ impl MethodId {
 #[serde(transparent)]
 pub struct ThreadKey(pub u32);
 
+impl ThreadKey {
+    /// Set in the key of a virtual thread, which has no slab and so no number of its own.
+    const VIRTUAL: u32 = 1 << 31;
+
+    /// The key of the virtual thread with this Java id. Two threads have the same only when two billion began between
+    /// them.
+    #[must_use]
+    pub const fn of_virtual(tid: u64) -> ThreadKey {
+        ThreadKey(tid as u32 | Self::VIRTUAL)
+    }
+
+    /// Whether it is a virtual thread's.
+    #[must_use]
+    pub const fn is_virtual(self) -> bool {
+        self.0 & Self::VIRTUAL != 0
+    }
+}
+
 /// Counts a thread's chunks from 0; a hole in the sequence is a known gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -28,3 +28,4 @@ mod lab;
 mod ring_files;
 mod support;
 mod unchanged;
+mod virtual_threads;

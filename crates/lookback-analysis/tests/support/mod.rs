@@ -9,7 +9,7 @@ pub(crate) mod convoy;
 use lookback_analysis::Recording;
 use lookback_format::event::{Chunk, Event};
 use lookback_format::incident::{Manifest, Thread, Trigger, VERSION};
-use lookback_format::slot::{GapCause, entry, exit, gap, tick, time};
+use lookback_format::slot::{GapCause, entry, exit, gap, mount, ready, tick, time};
 use lookback_format::symbol::{Class, Method, Role, Wait};
 use lookback_format::{MethodId, Nanos, Seq, ThreadKey};
 use std::collections::BTreeMap;
@@ -46,6 +46,25 @@ pub(crate) struct Tracer {
     ticked: u64,
     force: bool,
     braked: bool,
+    carries: Option<u64>,
+}
+
+/// A virtual thread: what it has called, while no carrier runs it.
+#[derive(Default)]
+pub(crate) struct Fibre {
+    pub(crate) tid: u64,
+    pub(crate) calls: Vec<Call>,
+    open: Vec<usize>,
+}
+
+impl Fibre {
+    pub(crate) fn new(tid: u64) -> Self {
+        Fibre { tid, ..Fibre::default() }
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.open.len()
+    }
 }
 
 impl Tracer {
@@ -64,6 +83,50 @@ impl Tracer {
             ticked: 0,
             force: true,
             braked: false,
+            carries: None,
+        }
+    }
+
+    /// The carrier runs a virtual thread from now on, in a call of `run`: calls are the virtual thread's.
+    pub(crate) fn mount(&mut self, run: u32, f: &mut Fibre) {
+        if self.slots.len() + 16 > self.slots_a_chunk {
+            self.flush();
+        }
+        self.stamp(true);
+        self.slots.extend(mount(f.tid, false));
+        self.timed_slot(entry(MethodId(run)));
+        self.open.push(self.calls.len());
+        self.calls.push(Call { method: run, start: self.now, end: self.now, depth: self.depth() as u32 - 1 });
+        self.carries = Some(f.tid);
+        self.swap(f);
+    }
+
+    /// Hands a virtual thread to its scheduler.
+    pub(crate) fn submit(&mut self, f: &Fibre) {
+        self.slots.extend(ready(f.tid, Nanos(self.now)));
+    }
+
+    pub(crate) fn unmount(&mut self, run: u32, f: &mut Fibre) {
+        self.swap(f);
+        self.carries = None;
+        self.stamp(true);
+        self.timed_slot(exit(MethodId(run)));
+        let call = self.open.pop().expect("the virtual thread was mounted");
+        self.calls[call].end = self.now;
+        if self.slots.len() + 8 > self.slots_a_chunk {
+            self.flush();
+        }
+    }
+
+    fn swap(&mut self, f: &mut Fibre) {
+        std::mem::swap(&mut self.calls, &mut f.calls);
+        std::mem::swap(&mut self.open, &mut f.open);
+    }
+
+    fn timed_slot(&mut self, slot: u32) {
+        self.slots.push(slot);
+        if self.braked {
+            self.slots.extend(gap(GapCause::Brake, 0));
         }
     }
 
@@ -127,8 +190,11 @@ impl Tracer {
 
     /// The thread is braked, as it is when it has just begun a chunk.
     pub(crate) fn brake(&mut self) {
+        let carries = self.carries.take();
         self.flush();
         self.slots.extend(gap(GapCause::Brake, 0));
+        self.carries = carries;
+        self.slots.extend(carries.into_iter().flat_map(|tid| mount(tid, true)));
         self.braked = true;
     }
 
@@ -175,6 +241,7 @@ impl Tracer {
         self.seq += 1;
         self.first = self.now;
         self.force = true;
+        self.slots.extend(self.carries.into_iter().flat_map(|tid| mount(tid, true)));
     }
 
     /// Leaves all open calls and forgets what was called, for recordings larger than the truth can be.

@@ -210,7 +210,7 @@ impl Track {
                     }
                     Record::Entry(method) => steps.push(Step { entry: true, method, since: now }),
                     Record::Exit(method) => steps.push(Step { entry: false, method, since: now }),
-                    Record::Gap(..) => {}
+                    Record::Gap(..) | Record::Mount(..) | Record::Ready(..) => {}
                 }
             }
             assert_eq!(records.rest(), 0, "chunk {:?} has words that are no records", c.seq);

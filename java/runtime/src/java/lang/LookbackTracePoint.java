@@ -41,10 +41,17 @@ public final class LookbackTracePoint {
     /** The poll word's value when the coarse time is written and the exact one is wanted. */
     private static final int EXACT_WANTED = 1;
 
+    /** Offset in a slab of the id of the virtual thread that the thread carries. */
+    private static final long MOUNTED = 65576;
+    /** What stands there when the end of the last one's turn is recorded. */
+    private static final long UNMOUNTED = -1;
+
     /** Offset of Thread.holder, where there is one (JDK 19 and later); else 0. */
     private static final long HOLDER;
     /** Offset of the cursor in Thread or in its holder. */
     static final long CURSOR;
+    /** Offset of a thread's id. */
+    private static final long TID;
     /**
      * Address of the record that says which tick it is. The agent finds this number in the class file and
      * puts the address in its place, so that it is a constant and nothing native runs in the initialiser.
@@ -62,6 +69,7 @@ public final class LookbackTracePoint {
         }
         HOLDER = holder;
         CURSOR = U.objectFieldOffset(home, "stackSize");
+        TID = U.objectFieldOffset(Thread.class, "tid");
     }
 
     private LookbackTracePoint() {}
@@ -219,6 +227,37 @@ public final class LookbackTracePoint {
         }
     }
 
+    /** A carrier is about to run a virtual thread. An Object, so that a verifier has nothing to load. */
+    public static void mount(Object virtualThread, int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, mounted(cursor, id, U.getLong(virtualThread, TID)));
+        }
+    }
+
+    /** A carrier does not run a virtual thread any more; nothing happens when that was said before. */
+    public static void unmount(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        // Said three times of each turn, and worth a call only once.
+        if (cursor != 0 && U.getLong(((cursor < 0 ? -cursor : cursor) & SLAB) + MOUNTED) != UNMOUNTED) {
+            U.putLong(home, CURSOR, unmounted(cursor, id | EXIT));
+        }
+    }
+
+    /** A virtual thread is handed to its scheduler. */
+    public static void ready(Object virtualThread) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor != 0) {
+            U.putLong(home, CURSOR, readied(cursor, U.getLong(virtualThread, TID)));
+        }
+    }
+
     /**
      * The thread is not recorded, or braked. A compiler that has seen that the loop which it compiles does not change
      * the cursor reads it once, before the loop; but another thread may change it. So it is kept from that here, where it
@@ -298,6 +337,15 @@ public final class LookbackTracePoint {
 
     /** Writes the exact time and the slot; gives the new cursor. */
     static native long timed(long cursor, int slot);
+
+    /** As timed, for the entry into the method that runs a virtual thread; tells which one. */
+    private static native long mounted(long cursor, int slot, long tid);
+
+    /** As timed, for its exit. */
+    private static native long unmounted(long cursor, int slot);
+
+    /** Writes that a virtual thread waits for a carrier from now on; gives the new cursor. */
+    private static native long readied(long cursor, long tid);
 
     /** As timed, and tells the detector. */
     static native long watched(long cursor, int slot, int rule);
