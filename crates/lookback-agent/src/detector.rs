@@ -162,7 +162,7 @@ impl Detector {
         let ours = match f.place {
             Place::Slab { slab, depth } => claim_in_slab(region, slab, depth, f),
             Place::Virtual { tid } => {
-                self.unmounted.claim(tid, f.start, f.at)
+                self.unmounted.claim(tid, f.start)
                     || self.carrying(region, tid).any(|(slab, depth)| claim_in_slab(region, slab, depth, f))
             }
         };

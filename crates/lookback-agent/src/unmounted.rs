@@ -7,8 +7,9 @@
 //! know what is slow.
 //!
 //! A cell: `tid` 0 free, [`BUSY`] being filled, else whose calls it holds. Carriers fill and free it; of one virtual
-//! thread only one at a time, and the VM's scheduler orders them. The control thread reads, and claims a call by its
-//! `fired` word, which the carrier that takes the call up swaps as well: so one of the two reports it.
+//! thread only one at a time, and the VM's scheduler orders them. The control thread reads, and claims a call by
+//! one word, in which its start and whether it was reported stand together, and which the carrier that takes the call up
+//! swaps: so one of the two reports it, and no other call that has come in its place.
 
 use lookback_format::Nanos;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
@@ -22,7 +23,7 @@ const NEAR: usize = 8;
 const AGAIN: u64 = 100_000_000;
 /// No thread has this id.
 const BUSY: u64 = u64::MAX;
-/// In place of a time: a carrier has taken the call up.
+/// In place of a call's state: a carrier has taken it up. Its start is no time, and it counts as reported.
 const TAKEN: u64 = u64::MAX;
 
 /// A watched call.
@@ -31,16 +32,22 @@ pub(crate) struct Call {
     pub(crate) method: u32,
     pub(crate) rule: u32,
     pub(crate) start: u64,
-    /// When it was reported; 0: it was not.
+    /// Not 0: it was reported.
     pub(crate) fired: u64,
+}
+
+impl Call {
+    /// Start and whether it was reported, in one word. Times have 62 bits: 146 years.
+    fn state(&self) -> u64 {
+        self.start << 2 | u64::from(self.fired != 0)
+    }
 }
 
 #[repr(C)]
 struct Words {
     method: AtomicU32,
     rule: AtomicU32,
-    start: AtomicU64,
-    fired: AtomicU64,
+    state: AtomicU64,
 }
 
 #[repr(C, align(64))]
@@ -118,11 +125,8 @@ impl Unmounted {
     /// They are out of the table when it returns.
     pub(crate) fn take(&self, tid: u64, f: impl FnOnce(u32, &[Call; KEPT])) {
         let Some(cell) = self.find(tid) else { return };
-        let calls = [0, 1].map(|i| {
-            let words = &cell.calls[i];
-            // Relaxed: who swaps first has it, and nothing else depends on it.
-            Call { fired: words.fired.swap(TAKEN, Ordering::Relaxed), ..words.get() }
-        });
+        // Relaxed: who swaps first has it, and nothing else depends on it.
+        let calls = [0, 1].map(|i| cell.calls[i].with(cell.calls[i].state.swap(TAKEN, Ordering::Relaxed)));
         f(cell.depth.load(Ordering::Relaxed) as u32, &calls);
         self.free(cell, tid);
     }
@@ -142,22 +146,13 @@ impl Unmounted {
     }
 
     /// Takes a call for reporting; false when it is reported already, or is not here any more.
-    pub(crate) fn claim(&self, tid: u64, start: Nanos, at: Nanos) -> bool {
+    pub(crate) fn claim(&self, tid: u64, start: Nanos) -> bool {
         let Some(cell) = self.find(tid) else { return false };
+        let [waits, reported] = [0, 1].map(|fired| Call { start: start.0, fired, ..Call::default() }.state());
         // Relaxed: as in `take`.
-        let swap = |w: &Words, from, to| {
-            w.fired.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        };
-        let is_same = |w: &Words| w.start.load(Ordering::Relaxed) == start.0;
-        cell.calls.iter().filter(|w| is_same(w)).any(|w| {
-            let is_ours = swap(w, 0, at.0);
-            // The thread may have gone on and come back with another call.
-            if is_ours && !is_same(w) {
-                swap(w, at.0, 0);
-                return false;
-            }
-            is_ours
-        })
+        let claimed =
+            |w: &Words| w.state.compare_exchange(waits, reported, Ordering::Relaxed, Ordering::Relaxed);
+        cell.calls.iter().any(|w| claimed(w).is_ok())
     }
 
     /// Gives `found` the calls that are not reported and have taken longer than `threshold` allows their rule.
@@ -203,19 +198,23 @@ impl Unmounted {
 impl Words {
     // Relaxed in both: published by the cell's `tid`, and looked at again by who acts on them.
     fn get(&self) -> Call {
+        self.with(self.state.load(Ordering::Relaxed))
+    }
+
+    /// The call, its state being this.
+    fn with(&self, state: u64) -> Call {
         Call {
             method: self.method.load(Ordering::Relaxed),
             rule: self.rule.load(Ordering::Relaxed),
-            start: self.start.load(Ordering::Relaxed),
-            fired: self.fired.load(Ordering::Relaxed),
+            start: state >> 2,
+            fired: state & 1,
         }
     }
 
     fn set(&self, c: &Call) {
         self.method.store(c.method, Ordering::Relaxed);
         self.rule.store(c.rule, Ordering::Relaxed);
-        self.start.store(c.start, Ordering::Relaxed);
-        self.fired.store(c.fired, Ordering::Relaxed);
+        self.state.store(c.state(), Ordering::Relaxed);
     }
 }
 
@@ -271,12 +270,12 @@ mod tests {
         assert_eq!(due(&t, 109), NOBODY);
         assert_eq!(due(&t, 110), [5]);
         assert_eq!(due(&t, 111), NOBODY, "it was found just now");
-        assert!(t.claim(5, Nanos(10), Nanos(111)) && !t.claim(5, Nanos(10), Nanos(112)));
+        assert!(t.claim(5, Nanos(10)) && !t.claim(5, Nanos(10)));
         assert_eq!(due(&t, 159), NOBODY);
         assert_eq!(due(&t, 160), [6]);
-        t.take(5, |_, calls| assert_eq!(calls[0].fired, 111));
+        t.take(5, |_, calls| assert_ne!(calls[0].fired, 0));
         t.take(6, |_, calls| assert_eq!(calls[0].fired, 0));
-        assert!(!t.claim(6, Nanos(60), Nanos(161)), "a carrier has it");
+        assert!(!t.claim(6, Nanos(60)), "a carrier has it");
         assert_eq!(due(&t, 500), NOBODY);
     }
 
@@ -321,7 +320,7 @@ mod tests {
                 let mut found = None;
                 t.due(Nanos(u64::MAX - 1), &|_| 0, &mut |_, c| found = Some(c.start));
                 t.due.store(0, Ordering::Relaxed);
-                claimed += u64::from(found.is_some_and(|start| t.claim(7, Nanos(start), Nanos(9))));
+                claimed += u64::from(found.is_some_and(|start| t.claim(7, Nanos(start))));
             }
             (carrier.join().expect("the carrier"), claimed)
         });
