@@ -102,9 +102,11 @@ fn a_program_can_be_left_and_traced_again_however_often() {
         println!("JDK {}, {} attachments: {first:?}, then {last:?}", jdk.version, rounds());
         // What the program itself takes to warm up: its heap of 48 MiB and its compiled code. A ring that stayed each time
         // would be 8 MiB and more a round.
-        assert!(last.resident < first.resident + (40 << 10), "{first:?}, {last:?}");
-        // Old forms of the class go with a collection of the VM's own choice, up to then each takes some 20 KiB.
-        assert!(last.metaspace < first.metaspace + (4 << 10), "{first:?}, {last:?}");
+        assert!(last.resident < first.resident + (64 << 10), "{first:?}, {last:?}");
+        // A round hands over some fifty classes, and the VM keeps one or two KiB of each, on 17 and on 25. Were all forms of
+        // a class kept, it would be some 20 KiB each time.
+        let kept = (4 << 10) + u64::from(rounds()) * 128;
+        assert!(last.metaspace < first.metaspace + kept, "{first:?}, {last:?}");
         assert!(running.end().ok().out.ends_with("done\n"));
     }
 }
