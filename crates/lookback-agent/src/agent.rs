@@ -6,7 +6,7 @@
 
 use crate::brake::Brake;
 use crate::detector::Detector;
-use crate::governor::{self, Governor};
+use crate::governor::{Cost, Governor};
 use crate::helpers::Helpers;
 use crate::incidents;
 use crate::java::{Cursor, Java, delete, jni};
@@ -190,14 +190,14 @@ impl Agent {
             let _ = java.set(live.clone());
         }
         let annotated = options.slow.iter().any(|r| r.pattern.is_annotation());
-        let share = options.budget.map(|hundredths| f64::from(hundredths) / 10_000.0);
-        let trace_point = governor::trace_point();
+        // Without a budget nobody asks what a record costs.
+        let budget = options.budget_share().map(|share| (share, Cost::measured()));
         let agent = Agent {
             slabs: Slabs::new(region.slabs),
-            brake: Brake::new(region.slabs, share, trace_point),
+            brake: Brake::new(region.slabs, budget.map(|(share, cost)| share / cost.plain)),
             monitors: Monitors::default(),
             detector,
-            governor: Governor::new(&options, &program, trace_point),
+            governor: Governor::new(&options, &program, budget.map(|(_, cost)| cost)),
             counts: Counts::default(),
             passes: Passes::default(),
             // They still are as the agent before had them.

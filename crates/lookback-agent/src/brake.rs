@@ -71,11 +71,10 @@ unsafe impl Send for Release {}
 unsafe impl Sync for Release {}
 
 impl Brake {
-    /// For so many slabs, when a thread may spend `share` of its time on records that cost `record` nanoseconds each; no
-    /// thread is ever braked without a share.
-    pub(crate) fn new(slabs: u32, share: Option<f64>, record: f64) -> Brake {
+    /// For so many slabs, when a thread may record `pace` slots in a nanosecond; no thread is ever braked without.
+    pub(crate) fn new(slabs: u32, pace: Option<f64>) -> Brake {
         Brake {
-            pace: share.map(|share| share / record.max(1e-3)),
+            pace,
             threads: (0..slabs).map(|_| Allowance::default()).collect(),
             braked: ArrayQueue::new(slabs.max(1) as usize),
             thread: OnceLock::new(),
@@ -101,7 +100,7 @@ impl Brake {
         words.iter().for_each(|w| w.store(0, Ordering::Relaxed));
         a.left.store(i64::MAX / 2, Ordering::Relaxed);
         a.reckoned.store(now.0, Ordering::Relaxed);
-        // ORDERING: Release; pairs with the Acquire in `release`.
+        // ORDERING: Release; pairs with the Acquire in `Releaser::one`.
         a.home.store(home, Ordering::Release);
     }
 
@@ -126,7 +125,7 @@ impl Brake {
         }
         a.speed.store((slots as u64).saturating_mul(1_000_000_000) / took, Ordering::Relaxed);
         a.since.store(now.0, Ordering::Relaxed);
-        // Twice as many would be needed to fill it as there are threads.
+        // When it is full, the sweep finds the thread.
         let _ = self.braked.push(i);
         true
     }
@@ -173,7 +172,8 @@ impl Brake {
 
     /// How many threads are braked now.
     pub(crate) fn now_braked(&self) -> usize {
-        self.braked.len()
+        // Not the queue's length: a thread may stand in it more than once.
+        (0..self.threads.len() as u32).filter(|&i| self.is_braked(i)).count()
     }
 
     /// A tick has passed: wakes the brake's thread when it has something to do.
@@ -230,10 +230,10 @@ pub(crate) fn run(agent: &Agent) {
             env = threads::attach(agent, c"Lookback brake");
         }
         match (env, agent.java(), brake.release.get()) {
-            (Some(env), Some(java), Some(release)) => release_all(agent, env, java, release),
+            (Some(env), Some(java), Some(release)) => Releaser { agent, env, java, release }.all(),
             _ => {
                 log::line(
-                    "cannot attach the thread that releases braked threads; they are recorded a second late",
+                    "cannot attach the thread that releases braked threads; each goes on only at its next wait or watched call",
                 );
                 break;
             }
@@ -247,44 +247,46 @@ pub(crate) fn run(agent: &Agent) {
     brake.gone.store(true, Ordering::Release);
 }
 
-/// Releases all that may go on.
-fn release_all(agent: &Agent, env: *mut JNIEnv, java: &Java, release: &Release) {
-    let brake = &agent.brake;
-    let now = clock::now();
-    for _ in 0..brake.braked.len() {
-        let Some(i) = brake.braked.pop() else { break };
-        // No thread ends, and gives its reference back, meanwhile.
-        let live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
-        let done = brake.release_one(agent, env, java, release, i, now);
-        drop(live);
-        if !done {
-            let _ = brake.braked.push(i);
-        }
-    }
+/// The brake's thread at work.
+struct Releaser<'a> {
+    agent: &'a Agent,
+    env: *mut JNIEnv,
+    java: &'a Java,
+    release: &'a Release,
 }
 
-impl Brake {
+impl Releaser<'_> {
+    /// Releases all that may go on.
+    fn all(&self) {
+        let braked = &self.agent.brake.braked;
+        let now = clock::now();
+        for _ in 0..braked.len() {
+            let Some(i) = braked.pop() else { break };
+            // No thread ends, and gives its reference back, meanwhile.
+            let live = self.agent.live.lock().unwrap_or_else(|e| e.into_inner());
+            let done = self.one(i, now);
+            drop(live);
+            if !done {
+                let _ = braked.push(i);
+            }
+        }
+    }
+
     /// Whether nothing is left to do for the thread of slab `i`.
-    fn release_one(
-        &self,
-        agent: &Agent,
-        env: *mut JNIEnv,
-        java: &Java,
-        release: &Release,
-        i: u32,
-        now: Nanos,
-    ) -> bool {
-        let a = &self.threads[i as usize];
+    fn one(&self, i: u32, now: Nanos) -> bool {
+        let &Releaser { agent, env, java, release } = self;
+        let brake = &agent.brake;
+        let a = &brake.threads[i as usize];
         // ORDERING: Acquire; pairs with the Release in `begin`.
         let home = a.home.load(Ordering::Acquire);
-        if home.is_null() || !self.is_braked(i) {
+        if home.is_null() || !brake.is_braked(i) {
             return true; // ended, or released meanwhile
         }
         let cursor = java.cursor(env, home);
         if cursor == Cursor::OFF {
             return true;
         }
-        if !cursor.is_braked() || !self.may_go_on(i, now) {
+        if !cursor.is_braked() || !brake.may_go_on(i, now) {
             return false; // not yet
         }
         if let Some(own) = OwnSlab::of_cursor(&agent.region, cursor) {
@@ -310,7 +312,7 @@ mod tests {
 
     /// For threads that may record 10 slots a microsecond, 200,000 at once.
     fn brake() -> Brake {
-        let brake = Brake::new(2, Some(0.03), 3.0);
+        let brake = Brake::new(2, Some(0.01));
         (0..2).for_each(|i| brake.begin(i, std::ptr::null_mut(), Nanos(1_000 * MS)));
         brake
     }
@@ -333,7 +335,7 @@ mod tests {
     fn what_is_within_the_allowance_is_never_braked() {
         let brake = brake();
         assert_eq!(until_braked(&brake, 1_000 * MS, 100_000, 100_000), None);
-        let free = Brake::new(1, None, 3.0);
+        let free = Brake::new(1, None);
         assert!(!free.spend(0, usize::MAX, Nanos(1)) && free.goes_on(0, Nanos(1)));
     }
 

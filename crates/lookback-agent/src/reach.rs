@@ -5,12 +5,13 @@
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::slab;
 use lookback_format::control::ThreadStatus;
 use lookback_format::event::{Chunk, kind};
+use lookback_format::region::{slab, text_at};
 use lookback_format::{Nanos, Seq, ThreadKey};
 use lookback_ring::Position;
 use rustc_hash::FxHashMap;
+use std::sync::atomic::Ordering;
 
 /// So many threads are told of.
 const MOST: usize = 1_000;
@@ -19,19 +20,26 @@ const MOST: usize = 1_000;
 pub(crate) fn by_thread(agent: &Agent) -> Vec<ThreadStatus> {
     let now = clock::now();
     let oldest = oldest(agent);
+    let _live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
     let taken = (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i));
     let mut threads: Vec<ThreadStatus> = taken
-        .filter_map(|i| {
-            let copy = slab::copy(&agent.region, i)?;
-            let chunk = &copy.chunk;
-            let (seq, since) = oldest.get(&chunk.thread).copied().unwrap_or((chunk.seq, chunk.first));
-            Some(ThreadStatus {
-                name: copy.name,
-                java_tid: copy.java_tid,
+        .map(|i| {
+            let (region, at) = (&agent.region, agent.region.slab_at(i));
+            // Relaxed: figures to show; the thread writes the first two when it empties its slab.
+            let seq = region.u32(at + slab::SEQ).load(Ordering::Relaxed);
+            let first = region.u64(at + slab::FIRST).load(Ordering::Relaxed);
+            let java_tid = region.u64(at + slab::JAVA_TID).load(Ordering::Relaxed);
+            let key = agent.slabs.key(region, i);
+            let (seq, since) = oldest.get(&key).copied().unwrap_or((Seq(seq), Nanos(first)));
+            // Who writes it holds the lock as well: who takes the slab, and the sweep.
+            let name = region.bytes(at + slab::NAME, slab::NAME_BYTES + 2);
+            ThreadStatus {
+                name: text_at(name, 0, slab::NAME_BYTES).unwrap_or_default(),
+                java_tid,
                 reach_seconds: now.since(since).0 as f64 / 1e9,
                 whole: seq == Seq(0),
                 braked: agent.brake.is_braked(i),
-            })
+            }
         })
         .collect();
     threads.sort_by(|a, b| a.whole.cmp(&b.whole).then(a.reach_seconds.total_cmp(&b.reach_seconds)));

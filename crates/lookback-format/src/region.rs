@@ -172,7 +172,8 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// Reads a length-prefixed text of at most `most` bytes at `at`.
-pub(crate) fn text_at(bytes: &[u8], at: usize, most: usize) -> Option<String> {
+#[must_use]
+pub fn text_at(bytes: &[u8], at: usize, most: usize) -> Option<String> {
     let len = usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?)).min(most);
     Some(String::from_utf8_lossy(bytes.get(at + 2..at + 2 + len)?).into_owned())
 }

@@ -406,13 +406,17 @@ impl Options {
         !self.precise.0.is_empty() && self.precise.select(class, method, annotations)
     }
 
+    /// The share of the program's processor time that tracing may take; none without a budget.
+    #[must_use]
+    pub fn budget_share(&self) -> Option<f64> {
+        self.budget.map(|hundredths| f64::from(hundredths) / 10_000.0)
+    }
+
     /// The share of a core that telling time may take: a sixth of the budget; none without one, and when somebody chose
     /// the tick.
     #[must_use]
     pub fn ticker_share(&self) -> Option<f64> {
-        self.budget
-            .filter(|_| !self.is_chosen("tick"))
-            .map(|hundredths| f64::from(hundredths) / 10_000.0 / 6.0)
+        self.budget_share().filter(|_| !self.is_chosen("tick")).map(|share| share / 6.0)
     }
 
     /// What no single value shows.

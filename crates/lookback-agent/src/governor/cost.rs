@@ -12,15 +12,31 @@ use std::ptr::{read_volatile, write_volatile};
 const IN_PROGRAMS: f64 = 4.0;
 
 /// Nanoseconds of processor time that a record costs a program.
-pub(crate) fn trace_point() -> f64 {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// By a plain trace point.
+    pub(crate) plain: f64,
+    /// With its exact time.
+    pub(crate) timed: f64,
+}
+
+impl Cost {
+    /// On this machine, now.
+    pub(crate) fn measured() -> Cost {
+        // A clock too coarse for the measurement must not make records free.
+        Cost { plain: trace_point().max(1e-3), timed: timed() }
+    }
+}
+
+/// A record of a plain trace point.
+fn trace_point() -> f64 {
     let bursts = (0..32).map(|_| burst());
     // The least: what else the machine does makes a burst longer, and nothing makes it shorter.
     IN_PROGRAMS * bursts.min_by(f64::total_cmp).unwrap_or(1.0)
 }
 
-/// Nanoseconds of processor time that a record with its exact time costs: to leave compiled code takes about as long as to
-/// read the clock does.
-pub(crate) fn timed() -> f64 {
+/// A record with its exact time: to leave compiled code takes about as long as to read the clock does.
+fn timed() -> f64 {
     const READS: u32 = 64;
     let burst = || {
         let begun = crate::clock::now();

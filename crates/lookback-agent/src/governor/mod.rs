@@ -17,7 +17,7 @@ use crate::held;
 use crate::log;
 use crate::retransform;
 use choice::{Chooser, Decision};
-pub(crate) use cost::trace_point;
+pub(crate) use cost::Cost;
 use jni_sys::JNIEnv;
 use lookback_format::control::{Dropped, Governing};
 use lookback_format::symbol::Log;
@@ -43,12 +43,11 @@ pub(crate) struct Governor {
     /// What earlier runs have learned, and the file for the next one.
     profile: Profile,
     place: Option<PathBuf>,
-    /// Nanoseconds of processor time that a record costs.
-    trace_point: f64,
+    /// What records cost; none without a budget.
+    cost: Option<Cost>,
     dropped: RwLock<FxHashSet<MethodId>>,
-    /// Methods with exact times, a record of which costs more, and how many times as much.
+    /// Methods with exact times, a record of which costs more.
     timed: Mutex<FxHashSet<MethodId>>,
-    times: f64,
     /// The class of each method that may be dropped, by the hash of its name; 0 for all others.
     class_of: Mutex<Vec<u64>>,
     recalled: Mutex<Recalled>,
@@ -72,15 +71,14 @@ struct Told {
 
 impl Governor {
     /// Begins with what earlier runs of the program have learned.
-    pub(crate) fn new(options: &Options, program: &str, trace_point: f64) -> Governor {
+    pub(crate) fn new(options: &Options, program: &str, cost: Option<Cost>) -> Governor {
         let place = options.budget.and_then(|_| profile::place(&options.profile, program));
         Governor {
             profile: place.as_deref().map(Profile::read).unwrap_or_default(),
             place,
-            trace_point,
+            cost,
             dropped: RwLock::default(),
             timed: Mutex::default(),
-            times: cost::timed() / trace_point,
             class_of: Mutex::default(),
             recalled: Mutex::default(),
             told: Mutex::default(),
@@ -128,6 +126,7 @@ impl Governor {
     /// Lets go of what is known of methods: nothing is governed any more.
     pub(crate) fn forget(&self) {
         *self.class_of.lock().unwrap_or_else(|e| e.into_inner()) = Vec::new();
+        *self.timed.lock().unwrap_or_else(|e| e.into_inner()) = FxHashSet::default();
         *self.recalled.lock().unwrap_or_else(|e| e.into_inner()) = Recalled::default();
         *self.told.lock().unwrap_or_else(|e| e.into_inner()) = Told::default();
     }
@@ -183,6 +182,7 @@ fn rows(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<Row> {
 pub(crate) struct Rounds {
     looks: Looks,
     chooser: Chooser,
+    cost: Cost,
     looked: Nanos,
     decided: Nanos,
     busy: Nanos,
@@ -196,11 +196,12 @@ pub(crate) struct Rounds {
 impl Rounds {
     /// Begins to govern; `None` without a budget.
     pub(crate) fn begin(agent: &Agent) -> Option<Rounds> {
-        let share = f64::from(agent.options.budget?) / 10_000.0;
+        let (share, cost) = (agent.options.budget_share()?, agent.governor.cost?);
         let now = clock::now();
         Some(Rounds {
             looks: Looks::begin(&agent.region, now),
             chooser: Chooser::new(share),
+            cost,
             looked: now,
             decided: now,
             busy: clock::process_cpu(),
@@ -225,7 +226,7 @@ impl Rounds {
         let mut sample = self.looks.take(&agent.region, now);
         {
             let timed = agent.governor.timed.lock().unwrap_or_else(|e| e.into_inner());
-            sample.weigh(|id| if timed.contains(&id) { agent.governor.times } else { 1.0 });
+            sample.weigh(|id| if timed.contains(&id) { self.cost.timed / self.cost.plain } else { 1.0 });
         }
         let called = sample.methods.iter().filter(|r| r.per_second >= OFTEN).map(|r| r.id).collect();
         self.held.retain(|_, since| now.since(*since) < HELD);
@@ -239,7 +240,7 @@ impl Rounds {
         let recalled =
             std::mem::take(&mut agent.governor.recalled.lock().unwrap_or_else(|e| e.into_inner()).new);
         recalled.iter().for_each(|&(id, rate)| self.chooser.remember(id, rate, now));
-        let decision = self.chooser.decide(&sample, agent.governor.trace_point, cpu, now);
+        let decision = self.chooser.decide(&sample, self.cost.plain, cpu, now);
         self.held_back = sample.held_back;
         self.tell(agent, !recalled.is_empty());
         if let Some(decision) = decision {
