@@ -5,10 +5,12 @@
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Commands: "one MILLIS" and "two MILLIS", two methods to be hot; "watched MILLIS", one that tests watch; "request MILLIS",
- * the first within two stages of one call.
+ * the first within two stages of one call; "lists MILLIS", one that allocates and is not called often.
  */
 final class Hot {
     private Hot() {}
@@ -48,6 +50,7 @@ final class Hot {
             switch (which) {
                 case "one" -> sum += One.step(i);
                 case "two" -> sum += Two.step(i);
+                case "lists" -> sum += Lists.step(i);
                 default -> sum += Watched.step(i);
             }
         }
@@ -67,6 +70,16 @@ final class Hot {
     static final class Two {
         static int step(int i) {
             return same(i);
+        }
+    }
+
+    static final class Lists {
+        static int step(int i) {
+            List<Integer> list = new ArrayList<>();
+            for (int n = 0; n < 400; n++) {
+                list.add(Math.abs(i));
+            }
+            return list.get(i % 400);
         }
     }
 

@@ -24,8 +24,9 @@ use std::thread::Thread;
 /// What a thread may record before the brake takes hold, if it has recorded little before: a short burst, as a request
 /// to an idle thread makes, is kept whole.
 const BURST: Nanos = Nanos(20_000_000);
-/// A thread goes on when it may record a page again.
-const PAGE: i64 = 1_000;
+/// A thread goes on when it may record again what it may in so long: to release it is dear on some machines, and what is
+/// recorded in one piece tells more.
+const REST: Nanos = Nanos(10_000_000);
 
 /// All threads' allowances.
 pub(crate) struct Brake {
@@ -38,6 +39,8 @@ pub(crate) struct Brake {
     thread: OnceLock<Thread>,
     release: OnceLock<Release>,
     ending: AtomicBool,
+    /// Whether all threads are held back for a moment, to see what recording costs.
+    paused: AtomicBool,
     /// Whether the brake's thread has let go of the VM.
     pub(crate) gone: AtomicBool,
 }
@@ -80,6 +83,7 @@ impl Brake {
             thread: OnceLock::new(),
             release: OnceLock::new(),
             ending: AtomicBool::new(false),
+            paused: AtomicBool::new(false),
             gone: AtomicBool::new(true),
         }
     }
@@ -117,17 +121,44 @@ impl Brake {
         let Some(pace) = self.pace else { return false };
         let a = &self.threads[i as usize];
         let left = self.left(i, pace, now).saturating_sub(slots as i64);
-        let took = now.since(Nanos(a.reckoned.swap(now.0, Ordering::Relaxed))).0.max(1);
+        let took = now.since(Nanos(a.reckoned.swap(now.0, Ordering::Relaxed)));
         a.left.store(left, Ordering::Relaxed);
         a.recorded.fetch_add(slots as u64, Ordering::Relaxed);
-        if left >= 0 {
+        if left >= 0 && !self.is_paused() {
             return false;
         }
-        a.speed.store((slots as u64).saturating_mul(1_000_000_000) / took, Ordering::Relaxed);
+        self.take_hold(i, slots, took, now);
+        true
+    }
+
+    /// The thread of slab `i`, which is not braked, has recorded `slots` since its last page; whether it is braked now,
+    /// because all are.
+    pub(crate) fn joins_pause(&self, i: u32, slots: usize, now: Nanos) -> bool {
+        let paused = self.is_paused();
+        if paused {
+            let page = Nanos(self.threads[i as usize].reckoned.load(Ordering::Relaxed));
+            self.take_hold(i, slots, now.since(page), now);
+        }
+        paused
+    }
+
+    /// The thread of slab `i`, which recorded `slots` in the time that it `took`, is braked from now on.
+    fn take_hold(&self, i: u32, slots: usize, took: Nanos, now: Nanos) {
+        let a = &self.threads[i as usize];
+        a.speed.store((slots as u64).saturating_mul(1_000_000_000) / took.0.max(1), Ordering::Relaxed);
         a.since.store(now.0, Ordering::Relaxed);
         // When it is full, the sweep finds the thread.
         let _ = self.braked.push(i);
-        true
+    }
+
+    /// Holds all threads back, as each comes by, or no longer.
+    pub(crate) fn pause(&self, on: bool) {
+        // Relaxed, here and below: a flag; who sees it late is held back, or released, late.
+        self.paused.store(on, Ordering::Relaxed);
+    }
+
+    fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
     }
 
     /// The braked thread of slab `i` records a time; whether it may go on with all its methods.
@@ -140,7 +171,8 @@ impl Brake {
     }
 
     fn may_go_on(&self, i: u32, now: Nanos) -> bool {
-        self.pace.is_none_or(|pace| self.left(i, pace, now) >= PAGE)
+        !self.is_paused()
+            && self.pace.is_none_or(|pace| self.left(i, pace, now) >= (REST.0 as f64 * pace) as i64)
     }
 
     /// How many slots the thread of slab `i`, which is not braked now, missed while it was; said once.
@@ -178,7 +210,7 @@ impl Brake {
 
     /// A tick has passed: wakes the brake's thread when it has something to do.
     pub(crate) fn tick(&self) {
-        if !self.braked.is_empty() {
+        if !self.braked.is_empty() && !self.is_paused() {
             self.wake();
         }
     }
@@ -210,6 +242,18 @@ impl Brake {
     }
 }
 
+/// Whether [`release`] can do anything.
+pub(crate) fn can_release(agent: &Agent) -> bool {
+    agent.brake.release.get().is_some() && agent.java().is_some()
+}
+
+/// Releases all threads that may go on, on a thread that is attached.
+pub(crate) fn release(agent: &Agent, env: *mut JNIEnv) {
+    if let (Some(java), Some(release)) = (agent.java(), agent.brake.release.get()) {
+        Releaser { agent, env, java, release }.all();
+    }
+}
+
 /// The brake's thread: releases threads after a tick, until the VM ends.
 pub(crate) fn run(agent: &Agent) {
     let brake = &agent.brake;
@@ -229,8 +273,8 @@ pub(crate) fn run(agent: &Agent) {
             brake.gone.store(false, Ordering::Relaxed);
             env = threads::attach(agent, c"Lookback brake");
         }
-        match (env, agent.java(), brake.release.get()) {
-            (Some(env), Some(java), Some(release)) => Releaser { agent, env, java, release }.all(),
+        match env {
+            Some(env) if can_release(agent) => release(agent, env),
             _ => {
                 log::line(
                     "cannot attach the thread that releases braked threads; each goes on only at its next wait or watched call",
@@ -340,17 +384,31 @@ mod tests {
     }
 
     #[test]
-    fn a_braked_thread_goes_on_when_it_may_record_a_page_again_and_what_it_missed_is_reckoned_once() {
+    fn a_braked_thread_goes_on_when_it_has_rested_and_what_it_missed_is_reckoned_once() {
         let brake = brake();
         let (pages, now) = until_braked(&brake, 1_000 * MS, 10_000, 10_000).expect("a flood");
-        assert!(!brake.goes_on(0, Nanos(now.0 + 90_000)), "that is what it had too much");
-        let later = Nanos(now.0 + 5 * MS);
+        assert!(!brake.goes_on(0, Nanos(now.0 + 10 * MS)), "it had recorded too much by a few slots");
+        let later = Nanos(now.0 + 11 * MS);
         assert!(brake.goes_on(0, later));
         assert!(!brake.is_braked(0));
-        assert_eq!(brake.missed(0), 500_000, "at 100 slots a microsecond");
+        assert_eq!(brake.missed(0), 1_100_000, "at 100 slots a microsecond");
         assert_eq!(brake.missed(0), 0);
-        assert_eq!(brake.totals(0), (pages * 1_000, 500_000));
-        assert!(!brake.spend(0, 1_000, later), "it has 50 pages again");
+        assert_eq!(brake.totals(0), (pages * 1_000, 1_100_000));
+        assert!(!brake.spend(0, 1_000, later), "it has 100 pages again");
+    }
+
+    #[test]
+    fn a_pause_holds_back_who_comes_by_and_nobody_goes_on_before_it_ends() {
+        let brake = brake();
+        let at = |ms: u64| Nanos((1_000 + ms) * MS);
+        assert!(!brake.joins_pause(0, 10, at(1)));
+        brake.pause(true);
+        assert!(brake.joins_pause(0, 500, at(1)) && brake.spend(1, 1_000, at(1)));
+        assert_eq!(brake.now_braked(), 2);
+        assert!(!brake.goes_on(0, at(5)) && !brake.goes_on(1, at(5)));
+        brake.pause(false);
+        assert!(brake.goes_on(0, at(5)) && brake.goes_on(1, at(5)));
+        assert_eq!((brake.missed(0), brake.missed(1)), (2_000, 4_000), "4 ms at the speed of before");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use lookback_format::Nanos;
 
 fn read(clock: libc::clockid_t) -> u64 {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `t` is a valid timespec; the clocks used exist on every Linux, so the call cannot fail.
+    // SAFETY: `t` is a valid timespec; the clocks used exist on every Linux; that of a thread that has
+    // ended fails, and leaves 0.
     unsafe { libc::clock_gettime(clock, &raw mut t) };
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
@@ -20,6 +21,25 @@ pub(crate) fn now() -> Nanos {
 /// Processor time that the current thread has used, nanoseconds. A system call.
 pub(crate) fn thread_cpu() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// The clock of the processor time of one thread, which others can read while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadClock(libc::clockid_t);
+
+impl ThreadClock {
+    /// Of the current thread.
+    pub(crate) fn own() -> Option<ThreadClock> {
+        let mut clock = 0;
+        // SAFETY: the current thread lives, and `clock` is valid to write.
+        let code = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) };
+        (code == 0).then_some(ThreadClock(clock))
+    }
+
+    /// Nanoseconds. A system call; 0 when the thread has just ended.
+    pub(crate) fn read(self) -> u64 {
+        read(self.0)
+    }
 }
 
 /// Processor time that all threads of the process have used. A system call.

@@ -31,8 +31,10 @@ use std::time::Duration;
 const LOOK: (u64, u64) = (5_000_000, 25_000_000);
 /// How often it looks at anything while tracing is off.
 const IDLE: Duration = Duration::from_millis(200);
-/// How often names and new threads are looked at.
-const SWEEP: Nanos = Nanos(1_000_000_000);
+/// How often names and new threads are looked at, at most: a sweep may take a thousandth of the time from one to the next.
+const SWEEP: u64 = 1_000_000_000;
+/// How often it is looked how fast the ring fills.
+const RATE: Nanos = Nanos(1_000_000_000);
 /// How often classes are tried that could not be rewritten yet.
 const TRY: Nanos = Nanos(10_000_000_000);
 
@@ -41,7 +43,8 @@ struct Control<'a> {
     env: *mut JNIEnv,
     messages: &'a Receiver<Message>,
     ending: bool,
-    swept: Nanos,
+    next_sweep: Nanos,
+    rated: Nanos,
     tried: Nanos,
     quiet_until: Nanos,
     governor: Option<Rounds>,
@@ -53,9 +56,11 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
         log::line("cannot attach its control thread to the VM; no incidents will be written");
         return;
     };
-    let (swept, tried, quiet_until) = (clock::now(), clock::now(), Nanos(0));
+    let (now, quiet_until) = (clock::now(), Nanos(0));
+    let (next_sweep, rated, tried) = (now.plus(SWEEP), now, now);
     let governor = Rounds::begin(agent);
-    let mut c = Control { agent, env, messages, ending: false, swept, tried, quiet_until, governor };
+    let mut c =
+        Control { agent, env, messages, ending: false, next_sweep, rated, tried, quiet_until, governor };
     let shortest = agent.options.slow.iter().map(|rule| rule.threshold / 20).min();
     let pause = Duration::from_nanos(shortest.map_or(LOOK.1, |nanos| nanos.clamp(LOOK.0, LOOK.1)));
     while !c.ending && !agent.is_detached() {
@@ -103,18 +108,33 @@ impl Control<'_> {
                 self.fired(&fired);
             }
         }
-        if now.since(self.swept) >= SWEEP {
-            self.swept = now;
-            threads::sweep(self.agent, self.env);
+        if now >= self.next_sweep {
+            threads::sweep(self.agent, self.env, true);
+            let took = clock::now().since(now).0;
+            self.next_sweep = now.plus((1_000 * took).max(SWEEP));
+        }
+        if now.since(self.rated) >= RATE {
+            self.rated = now;
             self.agent.rates.sample(self.agent, now);
         }
         if now.since(self.tried) >= TRY {
             self.tried = now;
             retransform::held_back(agent, self.env);
         }
-        if let Some(governor) = self.governor.as_mut().filter(|_| agent.is_tracing()) {
-            governor.round(agent, self.env);
+        if let Some(governor) = self.governor.as_mut().filter(|_| agent.is_tracing())
+            && let Some(why) = governor.round(agent, self.env)
+        {
+            self.too_dear(&why);
         }
+    }
+
+    /// Tracing costs more than it may, whatever was dropped: it ends.
+    fn too_dear(&mut self, why: &str) {
+        self.switch(false);
+        log::line(&format!(
+            "tracing is off: {why}; watch fewer methods, or allow more with budget=, then: lookback start {}",
+            std::process::id()
+        ));
     }
 
     /// A watched call was too slow: writes the incident unless there were enough already.
@@ -240,6 +260,7 @@ impl Control<'_> {
         agent.detector.forget_unmounted();
         if on {
             ticker::publish(&agent.region, clock::now());
+            self.governor.iter_mut().for_each(|governor| governor.resume(clock::now()));
         } else {
             threads::stop_all(agent);
         }
@@ -252,7 +273,7 @@ impl Control<'_> {
             }
         });
         if on {
-            self.frame(|c| threads::sweep(c.agent, c.env));
+            self.frame(|c| threads::sweep(c.agent, c.env, false));
         }
         done
     }

@@ -263,6 +263,13 @@ impl Detector {
         slowest.map(|(_, f)| f)
     }
 
+    /// Whether a watched call that runs now has taken half as long as is too long, or more.
+    pub(crate) fn is_half_slow(&self, region: &Region, slabs: &Slabs, now: Nanos) -> bool {
+        let mut running =
+            self.slowest_running(region, slabs, now).into_iter().chain(self.slowest_unmounted(now));
+        running.any(|f| self.severity(f.rule, now.since(f.start)) > ALLOWED / 2)
+    }
+
     /// Whether a call that fired while it ran still does.
     pub(crate) fn still_runs(&self, region: &Region, f: &Fired) -> bool {
         match f.place {

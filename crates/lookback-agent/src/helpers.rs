@@ -1,23 +1,62 @@
 //! The agent's own threads, and whether they are gone.
 //!
 //! The constraint that shaped it: a later attachment maps other memory where theirs is, so it must know that none of them
-//! is left. Each holds one end of a channel that nobody writes to; the last that ends closes it.
+//! is left. Each holds one end of a channel that nobody writes to; the last that ends closes it. What they take is asked of
+//! each one's own clock, which must not be asked once its thread has ended: another may have its number.
 
+use crate::clock::{self, ThreadClock};
 use lookback_jvmti::native_thread;
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// The threads.
 pub(crate) struct Helpers {
     alive: Mutex<Option<Sender<()>>>,
     gone: Mutex<Receiver<()>>,
+    taken: Arc<Mutex<Taken>>,
+}
+
+/// Processor time.
+#[derive(Default)]
+struct Taken {
+    running: Vec<ThreadClock>,
+    /// By those that have ended, nanoseconds.
+    ended: u64,
+}
+
+/// One of them, while it runs.
+struct Running {
+    clock: Option<ThreadClock>,
+    taken: Arc<Mutex<Taken>>,
+    /// Dropped last.
+    _alive: Sender<()>,
+}
+
+impl Running {
+    fn begin(taken: Arc<Mutex<Taken>>, alive: Sender<()>) -> Running {
+        let clock = ThreadClock::own();
+        lock(&taken).running.extend(clock);
+        Running { clock, taken, _alive: alive }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut taken = lock(&self.taken);
+        taken.running.retain(|clock| Some(*clock) != self.clock);
+        taken.ended += clock::thread_cpu();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl Default for Helpers {
     fn default() -> Self {
         let (alive, gone) = channel();
-        Helpers { alive: Mutex::new(Some(alive)), gone: Mutex::new(gone) }
+        Helpers { alive: Mutex::new(Some(alive)), gone: Mutex::new(gone), taken: Arc::default() }
     }
 }
 
@@ -27,18 +66,25 @@ impl Helpers {
     /// # Errors
     /// In words, when the system gives no thread or none is to be started any more.
     pub(crate) fn start(&self, name: &str, f: impl FnOnce() + Send + 'static) -> Result<(), String> {
-        let alive = self.alive.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let alive = lock(&self.alive).clone();
         let alive = alive.ok_or("the agent leaves this process")?;
+        let taken = Arc::clone(&self.taken);
         native_thread(name, move || {
+            let _running = Running::begin(taken, alive);
             f();
-            drop(alive);
         })
+    }
+
+    /// Processor time that all of them have taken, nanoseconds.
+    pub(crate) fn cpu(&self) -> u64 {
+        let taken = lock(&self.taken);
+        taken.ended + taken.running.iter().map(|clock| clock.read()).sum::<u64>()
     }
 
     /// Starts none any more, and waits until all have ended; false when some are left.
     pub(crate) fn are_gone(&self, most: Duration) -> bool {
-        self.alive.lock().unwrap_or_else(|e| e.into_inner()).take();
-        let gone = self.gone.lock().unwrap_or_else(|e| e.into_inner());
+        lock(&self.alive).take();
+        let gone = lock(&self.gone);
         gone.recv_timeout(most) == Err(RecvTimeoutError::Disconnected)
     }
 }
@@ -57,6 +103,24 @@ mod tests {
         drop(end);
         assert!(helpers.are_gone(Duration::from_secs(60)));
         assert!(helpers.start("late", || {}).is_err());
+    }
+
+    #[test]
+    fn what_they_take_is_counted_while_they_run_and_after() {
+        let helpers = Helpers::default();
+        let (end, ended) = channel::<()>();
+        let (tell, told) = channel();
+        let work = move || {
+            while clock::thread_cpu() < 5_000_000 {}
+            tell.send(()).unwrap();
+            ended.recv().unwrap_or(());
+        };
+        helpers.start("busy", work).unwrap();
+        told.recv().unwrap();
+        assert!(helpers.cpu() >= 5_000_000);
+        drop(end);
+        assert!(helpers.are_gone(Duration::from_secs(60)));
+        assert!(helpers.cpu() >= 5_000_000);
     }
 
     #[test]

@@ -169,6 +169,7 @@ impl<'a> Collection<'a> {
                 tick: Nanos(region.tick),
                 tick_late: Nanos(region.u64(header::TICK_LATE).load(Ordering::Relaxed)),
                 dropped: agent.governor.dropped(agent),
+                costs: agent.governor.costs(agent),
                 ring_file: None,
                 trigger,
                 losses: std::mem::take(&mut self.lost),

@@ -52,6 +52,12 @@ impl Slabs {
         self.high.load(Ordering::Relaxed)
     }
 
+    /// Whether a slab is free.
+    pub(crate) fn has_free(&self) -> bool {
+        // Relaxed: a look; who takes one finds out.
+        self.taken.iter().any(|taken| taken.load(Ordering::Relaxed) == 0)
+    }
+
     /// Whether slab `i` belongs to a thread.
     pub(crate) fn is_taken(&self, i: u32) -> bool {
         // ORDERING: Acquire; pairs with the Release of `adopt` and `release`, so that the words of a taken

@@ -175,15 +175,23 @@ fn announce(
 pub(crate) fn stop_all(agent: &Agent) {
     for i in (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i)) {
         let at = agent.region.slab_at(i);
-        // Relaxed: flags that the thread reads at its next poll.
+        // Relaxed: a flag that the thread reads at its next poll.
         agent.region.u32(at + slab::STATE).store(slab::STATE_OFF, Ordering::Relaxed);
-        agent.region.u32(at + slab::POLL).store(slab::POLL_TICK, Ordering::Relaxed);
+    }
+    poll_all(agent);
+}
+
+/// Has all threads come by at their next exit or timed trace point.
+pub(crate) fn poll_all(agent: &Agent) {
+    for i in (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i)) {
+        OwnSlab::at(&agent.region, i).want_time();
     }
 }
 
 /// Brings the picture of all threads up to date: names, and threads that should be traced and are not
-/// (tracing was off when they began, or no slab was free). Runs on the control thread.
-pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv) {
+/// (tracing was off when they began, or no slab was free). Runs on the control thread. Whom there is no room for is counted
+/// unless that was done before, `again`.
+pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv, again: bool) {
     let Some(java) = agent.java() else { return };
     let Ok(threads) = agent.jvmti.all_threads() else { return };
     for thread in threads {
@@ -204,6 +212,7 @@ pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv) {
                 None if wanted => match agent.slabs.of_thread(&agent.region, tid) {
                     // The thread has stopped; its slab waits for it.
                     Some(i) => resume(agent, env, home, i),
+                    None if again && !agent.slabs.has_free() => {}
                     None => adopt_other(agent, env, thread, home),
                 },
                 None => {}

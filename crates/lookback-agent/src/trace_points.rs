@@ -47,6 +47,8 @@ pub(crate) fn slow(
                 is_braked = agent.brake.spend(own.index, words, now);
             }
             is_begun = true;
+        } else if !is_braked {
+            is_braked = agent.brake.joins_pause(own.index, own.words_before(at), now);
         }
         if is_braked {
             // What was recorded just now is followed by more that is not.

@@ -78,6 +78,9 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
     if !m.dropped.is_empty() {
         head["dropped"] = m.dropped.clone().into();
     }
+    if let Some(costs) = &m.costs {
+        head["costs"] = costs.to_string().into();
+    }
     if !w.values.is_empty() {
         head["values"] = w.values.into();
     }

@@ -241,6 +241,9 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     if r.losses.is_empty() {
         p.paragraph(2, "Nothing was lost.", None)?;
     }
+    if let Some(costs) = &r.manifest.costs {
+        p.paragraph(2, &format!("Tracing cost {costs} of the program's processor time."), None)?;
+    }
     if let Some(text) = not_traced(&r.manifest.dropped) {
         p.paragraph(2, &text, None)?;
     }

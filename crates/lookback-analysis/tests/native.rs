@@ -94,6 +94,7 @@ fn recording() -> Recording {
         trigger: Trigger::Command { at: Nanos(SECOND + 2_500) },
         losses: BTreeMap::from([("events that are damaged".to_owned(), 3)]),
         dropped: Vec::new(),
+        costs: None,
         ring_file: Some(RingFile {
             name: String::new(),
             categories: vec![category(""), category("web"), category("db.pool")],

@@ -3,6 +3,7 @@
 mod support;
 
 use lookback_format::control::{Answer, Dropped, Governing, MOST_BYTES, Status, ThreadStatus};
+use lookback_format::costs::{Costs, Measured};
 use std::path::PathBuf;
 use support::{FakeAgent, Place, Reaction};
 
@@ -30,8 +31,12 @@ fn status() -> Status {
             braked: true,
         }],
         governing: Some(Governing {
-            budget_percent: 3.0,
-            cost_percent: 1.234,
+            costs: Costs {
+                budget_percent: 3.0,
+                cost_percent: 1.234,
+                measured: Some(Measured { percent: 0.94, low: -0.21, high: 2.0, trials: 40 }),
+                own_percent_of_core: 0.4,
+            },
             braked_threads: 2,
             dropped: vec![Dropped { method: "com.acme.Api.hot".into(), records_per_second: 12_345_678.9 }],
         }),

@@ -275,6 +275,7 @@ pub(crate) fn incident() -> Vec<u8> {
         tick: Nanos(1_000_000),
         tick_late: Nanos(70_000),
         dropped: Vec::new(),
+        costs: None,
         ring_file: None,
         trigger: Trigger::Command { at: BEGIN.plus(2_000_000) },
         losses: BTreeMap::new(),

@@ -3,6 +3,7 @@
 //! The constraint that shaped it: it must be usable by a shell, checked strictly (unknown commands and
 //! fields are errors, not guesses), and change nothing when a request is bad.
 
+use crate::costs::Costs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -173,10 +174,9 @@ pub struct ThreadStatus {
 /// How the governor keeps its budget.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Governing {
-    /// What tracing may cost, percent of the program's processor time.
-    pub budget_percent: f64,
-    /// What it is estimated to cost now.
-    pub cost_percent: f64,
+    /// What it is about.
+    #[serde(flatten)]
+    pub costs: Costs,
     /// Threads that record only timed methods now, because they had recorded more than they may.
     #[serde(default)]
     pub braked_threads: u32,

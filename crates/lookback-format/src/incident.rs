@@ -6,6 +6,7 @@
 //! (framed chunks that were not in the ring yet), `symbols.json.zst` (one class a line), `threads.json`,
 //! `definitions.bin.zst` (of a ring file: its log of definitions, in which a record's offset is its id).
 
+use crate::costs::Costs;
 use crate::definitions::Definitions;
 use crate::event::{Event, Frames, frame};
 use crate::symbol::Class;
@@ -93,7 +94,7 @@ impl Trigger {
 }
 
 /// The facts of a recording.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`VERSION`].
     pub version: u32,
@@ -121,6 +122,9 @@ pub struct Manifest {
     /// costliest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
+    /// What tracing cost when it was written; none without a budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Costs>,
     /// What a ring file says of itself; none when the recording is a JVM's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_file: Option<RingFile>,
@@ -489,6 +493,7 @@ mod tests {
             tick: Nanos(1_000_000),
             tick_late: Nanos(0),
             dropped: Vec::new(),
+            costs: None,
             ring_file: None,
             trigger: Trigger::Slow {
                 at: Nanos(9),

@@ -8,6 +8,7 @@
 
 mod clock_map;
 pub mod control;
+pub mod costs;
 pub mod definitions;
 mod error;
 pub mod event;

@@ -2,7 +2,6 @@
 //! asked, stopped and started, and its threads are told apart.
 
 use crate::support::{Java, Jdk, Place, Ran, Recorded, Running, artifacts, jdks};
-use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Starts the program without the agent, and attaches it.
@@ -20,14 +19,9 @@ fn attached(jdk: &Jdk, place: &Place, options: &[&str]) -> Running {
     running
 }
 
-fn status(place: &Place, running: &Running) -> Value {
-    let ran = place.lookback(&["status", &running.pid.to_string(), "--json"]).ok();
-    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.out))
-}
-
 /// How many threads are traced.
 fn threads(place: &Place, running: &Running) -> u64 {
-    status(place, running)["threads"].as_u64().expect("a number")
+    place.status(running.pid)["threads"].as_u64().expect("a number")
 }
 
 /// How often a thread called these methods, one after the other, at the end of its records.
@@ -47,7 +41,7 @@ fn a_running_program_is_traced_from_the_attachment_on() {
         assert_eq!(entries(&recorded, "main", "Commands$Job.many"), 1);
         assert_eq!(recorded.gaps(), Vec::<String>::new());
 
-        let told = status(&place, &running);
+        let told = place.status(running.pid);
         assert_eq!(told["pid"].as_u64(), Some(u64::from(running.pid)));
         assert_eq!(told["program"].as_str(), Some("Commands"), "{told:#}");
         assert_eq!(told["tracing"].as_bool(), Some(true));
@@ -83,7 +77,7 @@ fn what_happens_between_stop_and_start_is_not_recorded() {
         place.lookback(&["stop", &pid]).ok();
         // Threads stop at their next exit.
         running.ask("work 1", "did work 1");
-        assert_eq!(status(&place, &running)["tracing"].as_bool(), Some(false));
+        assert_eq!(place.status(running.pid)["tracing"].as_bool(), Some(false));
         let before = entries(&place.dump(running.pid), "main", "Commands$Job.one");
         assert!((100..=101).contains(&before), "{before}");
         running.ask("work 3000", "did work 3000");
@@ -94,7 +88,7 @@ fn what_happens_between_stop_and_start_is_not_recorded() {
         place.lookback(&["start", &pid]).ok();
         running.ask("work 500", "did work 500");
         running.ask("threads seen 5", "did threads seen 5");
-        assert_eq!(status(&place, &running)["tracing"].as_bool(), Some(true));
+        assert_eq!(place.status(running.pid)["tracing"].as_bool(), Some(true));
         let recorded = place.dump(running.pid);
         assert_eq!(entries(&recorded, "main", "Commands$Job.one"), before + 500);
         assert_eq!(recorded.threads.iter().filter(|t| recorded.name(t).starts_with("seen")).count(), 5);
@@ -271,7 +265,7 @@ fn a_class_in_which_a_loop_runs_is_left_as_it_is() {
         let region = place.region().display().to_string();
         place.lookback(&["attach", &pid, "--region", &region]).ok();
         running.error_line("[lookback] pid");
-        let told = status(&place, &running);
+        let told = place.status(running.pid);
         let left = &told["classes"]["classes left as they are while a loop in them runs"];
         assert_eq!(left.as_u64(), Some(1), "JDK {}: {told:#}", jdk.version);
         let ran = running.end().ok();

@@ -25,6 +25,7 @@ mod hostile;
 mod hurt;
 mod killed;
 mod lab;
+mod platform_threads;
 mod ring_files;
 mod support;
 mod unchanged;

@@ -2,6 +2,7 @@
 
 use crate::support::{Java, Jdk, Place, Running, jdks};
 use serde_json::Value;
+use std::time::{Duration, Instant};
 
 /// Starts the program; what is learned of it is kept in the place.
 fn started(jdk: &Jdk, place: &Place, options: &str) -> Running {
@@ -13,9 +14,7 @@ fn started(jdk: &Jdk, place: &Place, options: &str) -> Running {
 
 /// How the governor stands.
 fn governing(place: &Place, running: &Running) -> Value {
-    let ran = place.lookback(&["status", &running.pid.to_string(), "--json"]).ok();
-    let status: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.out));
-    status["governing"].clone()
+    place.status(running.pid)["governing"].clone()
 }
 
 fn dropped(governing: &Value) -> Vec<&str> {
@@ -104,6 +103,55 @@ fn what_is_to_be_precise_has_exact_times_and_is_dropped_like_others_when_it_cost
         until_dropped(&place, &mut running, "two", "Hot$Two.step");
         running.end().ok();
     }
+}
+
+#[test]
+fn what_recording_costs_is_measured_while_the_program_runs_and_told_with_its_interval() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = started(jdk, &place, "budget=3%");
+        let begun = Instant::now();
+        let measured = loop {
+            running.ask("lists 1000", "did lists 1000");
+            let found = governing(&place, &running);
+            let measured = |name: &str| found["measured"][name].as_f64();
+            if let Some(percent) = measured("percent") {
+                assert!(measured("low") <= Some(percent) && Some(percent) <= measured("high"), "{found:#}");
+                assert!(measured("trials") >= Some(10.0), "{found:#}");
+                break found;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(120), "{found:#}");
+        };
+        assert!(measured["own_percent_of_core"].as_f64() > Some(0.0), "{measured:#}");
+        let told = place.lookback(&["status", &running.pid.to_string()]).ok();
+        assert!(told.out.contains(" % of 3 %, measured "), "{}", told.out);
+        let file = place.file("lists.lkb").display().to_string();
+        place.lookback(&["dump", &running.pid.to_string(), "-o", &file]).ok();
+        let report = place.lookback(&["report", &file, "--text-only"]).ok();
+        assert!(report.out.contains("Tracing cost about "), "{}", report.out);
+        let ran = running.end().ok();
+        assert!(!ran.out.contains("wrongly"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn tracing_that_costs_more_than_the_budget_in_spite_of_all_ends_and_says_so() {
+    let place = Place::new();
+    let mut running = started(&jdks()[0], &place, "budget=3%,slow=Hot$Watched.step:10s");
+    let begun = Instant::now();
+    while place.status(running.pid)["tracing"] != Value::Bool(false) {
+        running.ask("watched 1000", "did watched 1000");
+        assert!(begun.elapsed() < Duration::from_secs(120), "{:#}", place.status(running.pid));
+    }
+    assert!(begun.elapsed() > Duration::from_secs(15), "not at once: {:?}", begun.elapsed());
+    // Who turns it on again is not refused, and has as long again.
+    let started = place.lookback(&["start", &running.pid.to_string()]).ok();
+    assert!(started.out.contains("tracing is on"), "{}", started.out);
+    running.ask("watched 1000", "did watched 1000");
+    assert_eq!(place.status(running.pid)["tracing"], Value::Bool(true));
+    let ran = running.end().ok();
+    assert!(ran.err.contains("tracing is off: it ") && ran.err.contains("of a budget of 3 %"), "{}", ran.err);
+    assert!(!ran.out.contains("wrongly"), "{}", ran.out);
 }
 
 #[test]

@@ -52,11 +52,6 @@ fn with_and_without(jdk: &Jdk, command: &str) -> (Said, Said) {
     (with, without)
 }
 
-fn status(place: &Place, running: &Running) -> Value {
-    let ran = place.lookback(&["status", &running.pid.to_string(), "--json"]).ok();
-    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.out))
-}
-
 #[test]
 fn a_small_method_that_many_threads_call_without_pause_is_dropped_and_told() {
     const CALLS: u64 = 3_000_000;
@@ -70,10 +65,10 @@ fn a_small_method_that_many_threads_call_without_pause_is_dropped_and_told() {
         let command = format!("tight {CALLS}");
         let is_dropped = (0..120).any(|_| {
             running.ask(&command, &format!("did {command}"));
-            let dropped = status(&place, &running)["governing"]["dropped"].to_string();
+            let dropped = place.status(running.pid)["governing"]["dropped"].to_string();
             dropped.contains("Hurt$Small.step")
         });
-        assert!(is_dropped, "{:#}", status(&place, &running)["governing"]);
+        assert!(is_dropped, "{:#}", place.status(running.pid)["governing"]);
         let told = place.lookback(&["status", &running.pid.to_string()]).ok();
         let says = ["not traced, which would cost more", "Hurt$Small.step, "];
         assert!(says.iter().all(|words| told.out.contains(words)), "{}", told.out);
@@ -85,13 +80,6 @@ fn a_small_method_that_many_threads_call_without_pause_is_dropped_and_told() {
             "{answers:?}"
         );
     }
-}
-
-/// Memory of a process that is its own, in KiB.
-fn own_memory(running: &Running) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{}/status", running.pid)).expect("it runs");
-    let line = text.lines().find_map(|l| l.strip_prefix("RssAnon:")).expect("the kernel tells it");
-    line.trim().trim_end_matches("kB").trim().parse().expect("a number")
 }
 
 #[test]
@@ -108,8 +96,8 @@ fn fifty_thousand_generated_classes_do_no_harm_and_what_does_not_fit_is_counted(
         let java = program(jdk, place).options(&memory);
         let mut running = agent.map_or(java.clone(), |options| java.agent(options)).start();
         running.ask(&command, &format!("did {command}"));
-        let own = own_memory(&running);
-        let status = agent.map(|_| status(place, &running));
+        let own = running.own_kib();
+        let status = agent.map(|_| place.status(running.pid));
         (said(&running.end().ok().out), own, status)
     };
     let (place, roomy, small) = (Place::new(), Place::new(), Place::new());
@@ -177,7 +165,7 @@ fn a_thousand_retransformations_leave_no_class_and_no_code_behind() {
         let without = run(&java, "retransform 1000");
         let mut running = java.agent("trivial=0").start();
         running.ask("retransform 1000", "did retransform 1000");
-        let rewritten = status(&place, &running)["classes"]["classes rewritten"].as_u64();
+        let rewritten = place.status(running.pid)["classes"]["classes rewritten"].as_u64();
         assert!(rewritten >= Some(2_000), "it was ours to rewrite: {rewritten:?}");
         let with = said(&running.end().ok().out);
         assert_eq!(with.same, without.same);
@@ -213,7 +201,7 @@ fn switching_tracing_off_and_on_again_and_again_leaves_nothing_behind() {
                 ask("start", &mut running);
             }
             running.ask("loaders 1", "did loaders 1");
-            let classes = status(&place, &running)["classes"]["classes rewritten"].as_u64().unwrap_or(0);
+            let classes = place.status(running.pid)["classes"]["classes rewritten"].as_u64().unwrap_or(0);
             measured.push(classes);
         }
         assert!(measured[1] > measured[0] + TIMES as u64, "each start rewrites: {measured:?}");

@@ -3,7 +3,7 @@
 //! The constraint: which carrier runs what is the VM's choice, so the programs go on until it has chosen as the test
 //! needs it.
 
-use crate::support::{Java, Place, Recorded, Running, artifacts};
+use crate::support::{Java, Place, Recorded, artifacts};
 use lookback_analysis::{Flags, Recording, SliceIndex, SliceRef, Waits};
 use lookback_format::incident::Trigger;
 use lookback_format::symbol::Wait;
@@ -103,13 +103,6 @@ fn a_slow_call_is_noticed_while_no_carrier_runs_its_virtual_thread() {
     assert!(longest.duration.0 >= 190_000_000, "{longest:?}");
 }
 
-/// The process's memory, bytes, without its heap, which is touched before it begins, and without the region.
-fn memory(running: &Running) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid)).expect("it runs");
-    let line = status.lines().find(|l| l.starts_with("RssAnon:")).expect("Linux 4.5 or newer");
-    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number") << 10
-}
-
 #[test]
 fn a_hundred_thousand_at_once_and_a_million_short_ones_leave_nothing_behind() {
     const AT_ONCE: u64 = 100_000;
@@ -122,15 +115,15 @@ fn a_hundred_thousand_at_once_and_a_million_short_ones_leave_nothing_behind() {
     let java = Java::new(jdk, &place, &program).options(&heap);
     let mut running = java.agent("trivial=0,budget=off,slow=Crowd.request:1h").start();
     running.until("begun");
-    let before = memory(&running);
+    let before = running.own_kib();
     running.ask("go", &format!("parked {AT_ONCE}"));
     let parked = place.dump(running.pid);
     // The next dump takes its place.
     parked.analysed();
-    let after_parked = memory(&running);
+    let after_parked = running.own_kib();
     running.ask("go", &format!("sum {}", AT_ONCE + SHORT));
     let last = place.dump(running.pid);
-    let after = memory(&running);
+    let after = running.own_kib();
     running.say("go");
     running.end().ok();
     let r = parked.analysed();
@@ -152,7 +145,7 @@ fn a_hundred_thousand_at_once_and_a_million_short_ones_leave_nothing_behind() {
         );
     }
     // The VM's own bookkeeping grows a little with the program's threads.
-    let grown = after.saturating_sub(before) >> 20;
-    println!("{} MiB, parked {} MiB, after {} MiB", before >> 20, after_parked >> 20, after >> 20);
+    let grown = after.saturating_sub(before) >> 10;
+    println!("{} MiB, parked {} MiB, after {} MiB", before >> 10, after_parked >> 10, after >> 10);
     assert!(grown < 96, "grown by {grown} MiB");
 }

@@ -78,6 +78,7 @@ export function checkReport(value: unknown): ReportData {
   if (report["dropped"] !== undefined) {
     array(report["dropped"], "dropped").forEach((name, i) => string(name, `dropped[${i}]`));
   }
+  if (report["costs"] !== undefined) string(report["costs"], "costs");
   if (report["hidden"] !== null) {
     const hidden = object(report["hidden"], "hidden");
     length(hidden["slices"], "hidden slices");

@@ -62,6 +62,7 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
     const title = dropped.slice(0, 40).join("\n") + (dropped.length > 40 ? `\nand ${dropped.length - 40} more` : "");
     fact("Not traced", el("span", { id: "dropped", title }, `${plural(dropped.length, "method")}, to keep within the budget`));
   }
+  if (report.costs !== undefined) fact("Tracing cost", report.costs);
   return el("header", { class: "top" }, bar, el("div", { class: "finding" }, verdict, facts, lost));
 }
 

@@ -8,8 +8,10 @@
 
 mod choice;
 mod cost;
+mod measured;
 mod profile;
 mod sample;
+mod trial;
 
 use crate::agent::Agent;
 use crate::clock;
@@ -20,15 +22,18 @@ use choice::{Chooser, Decision};
 pub(crate) use cost::Cost;
 use jni_sys::JNIEnv;
 use lookback_format::control::{Dropped, Governing};
+use lookback_format::costs::{Costs, Measured};
 use lookback_format::symbol::Log;
 use lookback_format::{MethodId, Nanos};
 use lookback_options::Options;
+use measured::Trials;
 use profile::{Profile, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sample::Looks;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, RwLock};
+use trial::Trial;
 
 /// How often it looks at what was recorded, and how often it decides.
 const LOOK: Nanos = Nanos(25_000_000);
@@ -37,6 +42,10 @@ const DECIDE: Nanos = Nanos(250_000_000);
 const OFTEN: f64 = 100.0;
 /// A class that could not be changed is tried again after so long.
 const HELD: Nanos = Nanos(10_000_000_000);
+/// Tracing that costs more than the budget for so long, in spite of all, ends.
+const PATIENCE: Nanos = Nanos(20_000_000_000);
+/// What costs less of one core than this harms nobody, whatever share it is of an idle program.
+const HARMLESS: f64 = 0.005;
 
 /// What others ask: which methods are dropped, and what tracing costs.
 pub(crate) struct Governor {
@@ -66,6 +75,8 @@ struct Recalled {
 #[derive(Clone, Default)]
 struct Told {
     cost: f64,
+    measured: Option<Measured>,
+    own: f64,
     methods: Vec<(MethodId, f64)>,
 }
 
@@ -133,16 +144,26 @@ impl Governor {
 
     /// How it stands; `None` without a budget.
     pub(crate) fn status(&self, agent: &Agent) -> Option<Governing> {
-        let budget = agent.options.budget?;
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
         let dropped = rows(agent, &told.methods)
             .into_iter()
             .map(|row| Dropped { method: row.name(), records_per_second: row.per_second });
         Some(Governing {
-            budget_percent: f64::from(budget) / 100.0,
-            cost_percent: told.cost * 100.0,
+            costs: self.costs(agent)?,
             braked_threads: agent.brake.now_braked() as u32,
             dropped: dropped.collect(),
+        })
+    }
+
+    /// What tracing costs; `None` without a budget.
+    pub(crate) fn costs(&self, agent: &Agent) -> Option<Costs> {
+        let budget = agent.options.budget?;
+        let told = self.told.lock().unwrap_or_else(|e| e.into_inner());
+        Some(Costs {
+            budget_percent: f64::from(budget) / 100.0,
+            cost_percent: told.cost * 100.0,
+            measured: told.measured,
+            own_percent_of_core: told.own * 100.0,
         })
     }
 
@@ -188,6 +209,12 @@ pub(crate) struct Rounds {
     busy: Nanos,
     /// Share of the records of the last sample that the brake held back.
     held_back: f64,
+    /// What all own threads have taken until the last decision, nanoseconds, and the share of a core since the one before.
+    own: (u64, f64),
+    trial: Trial,
+    trials: Trials,
+    /// Since when tracing costs more than the budget.
+    over: Option<Nanos>,
     kept_fails: bool,
     /// Classes that could not be changed, by the hashes of their names, and since when.
     held: FxHashMap<u64, Nanos>,
@@ -206,13 +233,18 @@ impl Rounds {
             decided: now,
             busy: clock::process_cpu(),
             held_back: 0.0,
+            own: (0, 0.0),
+            trial: Trial::new(now),
+            trials: Trials::default(),
+            over: None,
             kept_fails: false,
             held: FxHashMap::default(),
         })
     }
 
-    /// Looks at what was recorded, and acts when it costs too much, or so little that there is room.
-    pub(crate) fn round(&mut self, agent: &Agent, env: *mut JNIEnv) {
+    /// Looks at what was recorded, and acts when it costs too much, or so little that there is room. Says why, when tracing
+    /// must end.
+    pub(crate) fn round(&mut self, agent: &Agent, env: *mut JNIEnv) -> Option<String> {
         let now = clock::now();
         if now.since(self.looked) >= LOOK {
             self.looked = now;
@@ -220,7 +252,7 @@ impl Rounds {
         }
         let span = now.since(self.decided);
         if span < DECIDE {
-            return;
+            return None;
         }
         let busy = clock::process_cpu();
         let mut sample = self.looks.take(&agent.region, now);
@@ -242,15 +274,67 @@ impl Rounds {
         recalled.iter().for_each(|&(id, rate)| self.chooser.remember(id, rate, now));
         let decision = self.chooser.decide(&sample, self.cost.plain, cpu, now);
         self.held_back = sample.held_back;
+        let own = agent.helpers.cpu();
+        self.own = (own, own.saturating_sub(self.own.0) as f64 / span.0 as f64);
         self.tell(agent, !recalled.is_empty());
-        if let Some(decision) = decision {
-            self.apply(agent, env, decision, &called, now);
-            self.tell(agent, true);
-            self.keep(agent);
+        match decision {
+            Some(decision) => {
+                if self.apply(agent, env, decision, &called, now) {
+                    self.trials.forget();
+                    self.trial.put_off(now);
+                }
+                self.tell(agent, true);
+                self.keep(agent);
+            }
+            None => {
+                let made = self.trial.make(agent, env, now);
+                made.inspect(|&(off, on)| {
+                    self.trials.add(off, on);
+                });
+            }
         }
+        self.exceeds(agent, cpu, now)
     }
 
-    /// Has the classes of these methods rewritten anew, but those that must be left as they are for now.
+    /// Why tracing must end: it costs more than the budget in spite of all, by what is recorded and what that costs on this
+    /// machine, or by what was measured. `cpu` is the program's processor time, a share of one core.
+    fn exceeds(&mut self, agent: &Agent, cpu: f64, now: Nanos) -> Option<String> {
+        let budget = agent.options.budget_share()?;
+        let (cost, percent) = (self.cost(), budget * 100.0);
+        let is_over = cost > budget && cost * cpu > HARMLESS;
+        self.over = is_over.then(|| self.over.unwrap_or(now));
+        let measured = self.trials.estimate().filter(|m| m.low > percent && m.low / 100.0 * cpu > HARMLESS);
+        let took = self.over.map(|since| now.since(since)).filter(|&took| took >= PATIENCE);
+        let why = match (measured, took) {
+            (Some(measured), _) => format!("it was measured to cost {measured}"),
+            (None, Some(took)) => {
+                let (cost, seconds) = (cost * 100.0, took.0 / 1_000_000_000);
+                format!("it has cost about {cost:.1} % for {seconds} s")
+            }
+            (None, None) => return None,
+        };
+        Some(format!(
+            "{why}, of a budget of {percent} %, although {} methods are dropped",
+            self.chooser.dropped().count()
+        ))
+    }
+
+    /// Tracing is on again: what was found before it was off is of then.
+    pub(crate) fn resume(&mut self, now: Nanos) {
+        self.over = None;
+        self.trials.forget();
+        self.trial.put_off(now);
+        (self.decided, self.busy) = (now, clock::process_cpu());
+    }
+
+    /// What tracing costs now, a share of the program's processor time.
+    fn cost(&self) -> f64 {
+        // What the brake held back did not cost anything.
+        self.chooser.cost() * (1.0 - self.held_back)
+    }
+
+    /// Has the classes of these methods rewritten anew, but those that must be left as they are for now. Whether there were
+    /// others.
     fn apply(
         &mut self,
         agent: &Agent,
@@ -258,7 +342,7 @@ impl Rounds {
         mut decision: Decision,
         called: &FxHashSet<MethodId>,
         now: Nanos,
-    ) {
+    ) -> bool {
         let held = held::classes(agent, env, |id| called.contains(&id));
         self.held.extend(held.iter().map(|class| (*class, now)));
         let can_change =
@@ -279,15 +363,15 @@ impl Rounds {
             });
         }
         let changed = decision.drop.iter().chain(&decision.restore);
-        let classes = changed.filter_map(|&id| agent.governor.class_of(id)).collect();
+        let classes: FxHashSet<u64> = changed.filter_map(|&id| agent.governor.class_of(id)).collect();
         retransform::named(agent, env, &classes);
+        !classes.is_empty()
     }
 
     /// Tells the others what it costs and, when that has changed, what is dropped.
     fn tell(&self, agent: &Agent, methods_too: bool) {
         let mut told = agent.governor.told.lock().unwrap_or_else(|e| e.into_inner());
-        // What the brake held back did not cost anything.
-        told.cost = self.chooser.cost() * (1.0 - self.held_back);
+        (told.cost, told.own, told.measured) = (self.cost(), self.own.1, self.trials.estimate());
         if methods_too {
             told.methods = self.chooser.dropped().collect();
             told.methods.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -275,6 +275,7 @@ pub(crate) fn manifest(trigger: Trigger) -> Manifest {
         tick: Nanos(TICK),
         tick_late: Nanos(LATE),
         dropped: Vec::new(),
+        costs: None,
         ring_file: None,
         trigger,
         losses: BTreeMap::new(),

@@ -187,6 +187,7 @@ impl Region {
             tick: header.tick,
             tick_late: header.tick_late,
             dropped: Vec::new(),
+            costs: None,
             ring_file: None,
             trigger: Trigger::Recovered { at: death },
             losses,

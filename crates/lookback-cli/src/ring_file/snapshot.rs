@@ -320,6 +320,7 @@ fn manifest(
         trigger,
         losses,
         dropped: Vec::new(),
+        costs: None,
         ring_file: Some(incident::RingFile {
             name: header.name.clone(),
             categories: source.categories(definitions).into_iter().map(category).collect(),

@@ -83,7 +83,9 @@ fn threads(s: &Status) -> String {
 /// What tracing costs, and the costliest of the methods that were dropped for it.
 fn costs(governing: &Governing) -> String {
     const SHOWN: usize = 5;
-    let mut lines = vec![format!("about {:.1} % of {} %", governing.cost_percent, governing.budget_percent)];
+    let own = governing.costs.own_percent_of_core;
+    let mut lines =
+        vec![governing.costs.to_string(), format!("Lookback's own threads take {own:.2} % of a core")];
     if governing.braked_threads > 0 {
         let threads = if governing.braked_threads == 1 { "thread is" } else { "threads are" };
         let n = count(u64::from(governing.braked_threads));

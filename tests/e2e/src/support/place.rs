@@ -3,6 +3,7 @@
 use super::artifacts;
 use super::process::Ran;
 use super::recorded::Recorded;
+use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -89,6 +90,13 @@ impl Place {
         let [region, target] = [self.region(), out.clone()].map(|p| p.display().to_string());
         self.lookback(&["recover", "--force", &region, "-o", &target]).ok();
         Recorded::read(&out)
+    }
+
+    /// What `lookback status --json` tells of a program.
+    #[track_caller]
+    pub(crate) fn status(&self, pid: u32) -> Value {
+        let ran = self.lookback(&["status", &pid.to_string(), "--json"]).ok();
+        serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.out))
     }
 
     /// Has a program write an incident, and reads it.

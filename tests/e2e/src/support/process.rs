@@ -93,6 +93,16 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Memory that is the process's own, KiB: neither of files, nor shared.
+    pub(crate) fn own_kib(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).expect("it runs");
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"))
+            .expect("a line of Linux 4.5 or newer");
+        line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
+    }
+
     #[track_caller]
     pub(crate) fn start(command: &mut Command) -> Running {
         Running::start_with(command, LIMIT, None)

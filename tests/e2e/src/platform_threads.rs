@@ -1,0 +1,75 @@
+//! Programs of ten thousand platform threads, also such as start and end them in bursts.
+//!
+//! The constraint that shaped it: more threads than can be traced are no error. Those beyond are counted, the program does
+//! the same as without the agent, and what ended leaves its place to the next.
+
+use crate::support::{Java, Jdk, Place, Running, jdks};
+use std::time::Duration;
+
+const MANY: u64 = 10_000;
+
+fn program<'a>(jdk: &'a Jdk, place: &'a Place) -> Java<'a> {
+    // The heap is taken at once, so that its growth is not mistaken for the agent's.
+    Java::new(jdk, place, &["Bursts"]).options(&["-Xms128m", "-Xmx128m", "-XX:+AlwaysPreTouch"])
+}
+
+/// Has the program do this, and gives what it said of it but for what is measured.
+fn ask(running: &mut Running, command: &str) {
+    running.ask(command, &format!("did {command}"));
+}
+
+fn same(out: &str) -> Vec<&str> {
+    out.lines().filter(|line| !line.starts_with("measured ")).collect()
+}
+
+#[test]
+fn ten_thousand_threads_at_once_are_traced_as_far_as_there_is_room_and_the_others_are_counted() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = program(jdk, &place).agent("budget=3%,profile=off").start();
+        ask(&mut running, &format!("gather {MANY}"));
+        // A sweep may count none of them again.
+        std::thread::sleep(Duration::from_secs(3));
+        let status = place.status(running.pid);
+        let traced = status["threads"].as_u64().expect("a number");
+        let lost = status["losses"]["threads without a slab"].as_u64().unwrap_or(0);
+        let own = &status["governing"]["own_percent_of_core"];
+        println!("JDK {}: {traced} traced, {lost} without room; own threads {own} % of a core", jdk.version);
+        assert!(traced >= 1_000 && (MANY..MANY + 100).contains(&(traced + lost)), "{status:#}");
+        let recorded = place.dump(running.pid);
+        let with_calls = recorded.threads.iter().filter(|t| recorded.name(t).starts_with("crowd-")).count();
+        assert!(with_calls as u64 + 50 >= traced, "{with_calls} of {traced} are in the incident");
+        ask(&mut running, "disperse");
+        // Their places are free again, for other threads.
+        assert!(place.status(running.pid)["threads"].as_u64() < Some(50), "{:#}", place.status(running.pid));
+        ask(&mut running, "gather 100");
+        let recorded = place.dump(running.pid);
+        let names: Vec<&str> = recorded.threads.iter().map(|t| recorded.name(t)).collect();
+        assert!(names.contains(&"crowd-99"), "{names:?}");
+        ask(&mut running, "disperse");
+        let with = running.end().ok();
+        let mut bare = program(jdk, &place).start();
+        for command in [&format!("gather {MANY}"), "disperse", "gather 100", "disperse"] {
+            ask(&mut bare, command);
+        }
+        assert_eq!(same(&with.out), same(&bare.end().ok().out), "JDK {}", jdk.version);
+    }
+}
+
+#[test]
+fn threads_that_start_and_end_in_bursts_leave_nothing_behind() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = program(jdk, &place).agent("budget=off").start();
+        ask(&mut running, "bursts 500 2");
+        let before = running.own_kib();
+        ask(&mut running, "bursts 500 40");
+        let after = running.own_kib();
+        println!("JDK {}: {before} KiB anonymous, and {after} after 20,000 threads", jdk.version);
+        assert!(after < before + 24 * 1024, "{before} KiB became {after} KiB");
+        let status = place.status(running.pid);
+        assert!(status["threads"].as_u64() < Some(50), "{status:#}");
+        assert_eq!(status["losses"]["threads without a slab"].as_u64().unwrap_or(0), 0, "{status:#}");
+        running.end().ok();
+    }
+}
