@@ -36,7 +36,14 @@ impl ThreadClock {
         (code == 0).then_some(ThreadClock(clock))
     }
 
-    /// Nanoseconds. A system call; 0 when the thread has just ended.
+    /// Of the thread of this process that the system knows by this number.
+    pub(crate) fn of(os_tid: u32) -> ThreadClock {
+        // What pthread_getcpuclockid makes of it: the scheduler's time (2) of one thread (4).
+        ThreadClock((!(os_tid as libc::clockid_t) << 3) | 2 | 4)
+    }
+
+    /// Nanoseconds, exact also while the thread runs; the clock of the whole process is behind by up to a timer tick of
+    /// the kernel for each thread that runs. A system call; 0 when the thread has just ended.
     pub(crate) fn read(self) -> u64 {
         read(self.0)
     }
@@ -50,4 +57,19 @@ pub(crate) fn process_cpu() -> Nanos {
 /// The monotonic clock and the wall clock (nanoseconds since 1970) at the same moment.
 pub(crate) fn pair() -> (Nanos, u64) {
     (now(), read(libc::CLOCK_REALTIME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threads_clock_is_the_same_by_its_number() {
+        // SAFETY: no arguments.
+        let tid = unsafe { libc::gettid() } as u32;
+        assert_eq!(ThreadClock::own(), Some(ThreadClock::of(tid)));
+        let begun = ThreadClock::of(tid).read();
+        while ThreadClock::of(tid).read() < begun + 1_000_000 {}
+        assert!(thread_cpu() >= begun + 1_000_000);
+    }
 }

@@ -29,6 +29,8 @@ use std::time::Duration;
 /// How often running calls are looked at when there are rules, at most and at least: a call that is too slow is noticed
 /// late by a twentieth of what is too slow. To wake up is dear on some machines.
 const LOOK: (u64, u64) = (5_000_000, 25_000_000);
+/// How often it looks at anything when there are no rules.
+const CALM: u64 = 100_000_000;
 /// How often it looks at anything while tracing is off.
 const IDLE: Duration = Duration::from_millis(200);
 /// How often names and new threads are looked at, at most: a sweep may take a thousandth of the time from one to the next.
@@ -62,7 +64,7 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
     let mut c =
         Control { agent, env, messages, ending: false, next_sweep, rated, tried, quiet_until, governor };
     let shortest = agent.options.slow.iter().map(|rule| rule.threshold / 20).min();
-    let pause = Duration::from_nanos(shortest.map_or(LOOK.1, |nanos| nanos.clamp(LOOK.0, LOOK.1)));
+    let pause = Duration::from_nanos(shortest.map_or(CALM, |nanos| nanos.clamp(LOOK.0, LOOK.1)));
     while !c.ending && !agent.is_detached() {
         c.listen(if agent.is_tracing() { pause } else { IDLE });
         c.frame(Control::round);

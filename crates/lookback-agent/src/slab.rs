@@ -16,6 +16,7 @@
 use crate::clock;
 use crate::java::Cursor;
 use crate::region::{Loss, Region};
+use crate::threads;
 use lookback_format::event::{self, Chunk};
 use lookback_format::region::{SlabCopy, put_text, read_slab, slab};
 use lookback_format::slot::{self, GapCause};
@@ -158,6 +159,15 @@ impl<'a> OwnSlab<'a> {
     pub(crate) fn key(&self) -> ThreadKey {
         // Relaxed: written before this thread got the slab.
         ThreadKey(self.u32(slab::KEY).load(Ordering::Relaxed))
+    }
+
+    /// Tells the system's number of the thread, the current one, where it was not known: it was found by another.
+    pub(crate) fn tell_os_tid(&self) {
+        let tid = self.u32(slab::OS_TID);
+        // Relaxed: a figure for others.
+        if tid.load(Ordering::Relaxed) == 0 {
+            tid.store(threads::gettid(), Ordering::Relaxed);
+        }
     }
 
     /// Whether the control thread wants the thread to stop.

@@ -40,7 +40,7 @@ pub(crate) fn attach(agent: &Agent, name: &CStr) -> Option<*mut JNIEnv> {
 }
 
 /// The operating system's id of the current thread.
-fn gettid() -> u32 {
+pub(crate) fn gettid() -> u32 {
     // SAFETY: no arguments.
     unsafe { libc::gettid() as u32 }
 }
@@ -186,6 +186,14 @@ pub(crate) fn poll_all(agent: &Agent) {
     for i in (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i)) {
         OwnSlab::at(&agent.region, i).want_time();
     }
+}
+
+/// The system's numbers of the traced threads.
+pub(crate) fn os_tids(agent: &Agent) -> Vec<u32> {
+    let slabs = (0..agent.slabs.high()).filter(|&i| agent.slabs.is_taken(i));
+    // Relaxed: written before the slab was published; 0 for a thread whose number nobody knows.
+    let tid = |i| agent.region.u32(agent.region.slab_at(i) + slab::OS_TID).load(Ordering::Relaxed);
+    slabs.map(tid).filter(|&tid| tid != 0).collect()
 }
 
 /// Brings the picture of all threads up to date: names, and threads that should be traced and are not

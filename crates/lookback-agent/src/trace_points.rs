@@ -31,6 +31,7 @@ pub(crate) fn slow(
         let mut at = f(agent, &own, cursor.address(), now);
         if own.poll() != 0 {
             own.answer_poll();
+            own.tell_os_tid();
         }
         if own.is_off() {
             own.stop(at, now);

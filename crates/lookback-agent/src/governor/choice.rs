@@ -8,10 +8,11 @@ use super::sample::{Rate, Sample};
 use lookback_format::{MethodId, Nanos};
 use rustc_hash::FxHashMap;
 
-/// Of the budget: methods are dropped above the first, until tracing costs no more than the second; while it costs less than
-/// that, some may come back.
-const HIGH: f64 = 0.8;
-const LOW: f64 = 0.4;
+/// Of the budget: methods are dropped above the first, until records cost no more than the second; while they cost less than
+/// that, some may come back. The budget is for all: as much again goes to own threads, and to what compilers lose. What is
+/// gained by more is little: of Jackson's 1,551 methods 10.1 % must go for 3 %, 12.3 % for 1.5 %, 13.5 % for 0.9 %.
+const HIGH: f64 = 0.5;
+const LOW: f64 = 0.3;
 /// Nobody decides on fewer records than these a second: they cost nothing, and say little.
 const FEWEST_RECORDS: f64 = 10_000.0;
 /// From one change to the next: at first, and at most after several in a row.
@@ -197,10 +198,10 @@ mod tests {
     fn the_hottest_go_first_and_no_more_than_needed() {
         let mut c = Chooser::new(0.03);
         // 1 ns a record, one core: 100 million a second are 10 %.
-        let d = c.decide(&sample(&[(1, 5.0), (2, 80.0), (3, 9.0), (4, 6.0)]), 1.0, 1.0, at(1)).unwrap();
-        assert_eq!(d.drop, ids(&[2, 3]), "leaves 1.1 % of 1.2 %");
+        let d = c.decide(&sample(&[(1, 4.5), (2, 80.0), (3, 9.0), (4, 4.0)]), 1.0, 1.0, at(1)).unwrap();
+        assert_eq!(d.drop, ids(&[2, 3]), "leaves 0.85 % of 0.9 %");
         assert!(d.restore.is_empty());
-        assert!((c.cost() - 0.1).abs() < 1e-9);
+        assert!((c.cost() - 0.0975).abs() < 1e-9);
     }
 
     #[test]
@@ -208,15 +209,15 @@ mod tests {
         let mut c = Chooser::new(0.03);
         let mut s = sample(&[(1, 20.0), (2, 20.0)]);
         s.methods[1].leaf = 1.0;
-        s.per_second = 31e6;
+        s.per_second = 28e6;
         assert_eq!(c.decide(&s, 1.0, 1.0, at(1)).unwrap().drop, ids(&[2]));
     }
 
     #[test]
     fn within_the_budget_nothing_changes_and_two_cores_have_twice_the_room() {
         let mut c = Chooser::new(0.03);
-        assert_eq!(c.decide(&sample(&[(1, 20.0)]), 1.0, 1.0, at(1)), None);
-        assert_eq!(c.decide(&sample(&[(1, 40.0)]), 1.0, 2.0, at(9)), None);
+        assert_eq!(c.decide(&sample(&[(1, 14.0)]), 1.0, 1.0, at(1)), None);
+        assert_eq!(c.decide(&sample(&[(1, 28.0)]), 1.0, 2.0, at(9)), None);
         assert!(c.decide(&sample(&[(1, 80.0)]), 1.0, 2.0, at(20)).is_some());
     }
 
@@ -240,7 +241,7 @@ mod tests {
     #[test]
     fn what_cools_comes_back_as_far_as_there_is_room() {
         let mut c = Chooser::new(0.03);
-        c.decide(&sample(&[(1, 90.0), (2, 12.0), (3, 8.0)]), 1.0, 1.0, at(1)).unwrap();
+        c.decide(&sample(&[(1, 90.0), (2, 10.0), (3, 8.0)]), 1.0, 1.0, at(1)).unwrap();
         assert_eq!(c.dropped().count(), 2);
         let quiet = sample(&[(3, 1.0)]);
         for second in 2..61 {

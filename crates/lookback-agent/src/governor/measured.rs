@@ -2,7 +2,7 @@
 //! times and in random order, and the program's processor time for the same work is compared.
 //!
 //! The constraint that shaped it: what a program does has no unit that all programs share, and few moments may be missing
-//! from a recording. So its work is the bytes that it allocates, two moments of 10 ms are a trial, trials are seconds
+//! from a recording. So its work is the bytes that it allocates, a trial takes 10 ms without recording, trials are seconds
 //! apart, and an interval says how little is known yet. Numbers in, an estimate out; it knows no VM.
 
 use lookback_format::costs::Measured;
@@ -18,8 +18,8 @@ const TRIMMED: f64 = 0.2;
 /// noise.
 const LEAST: (u64, u64) = (64 << 10, 1_000_000);
 
-/// What the program did in a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the program did in a moment, or in several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Moment {
     /// Bytes allocated.
     pub(super) bytes: u64,
@@ -28,6 +28,11 @@ pub(super) struct Moment {
 }
 
 impl Moment {
+    /// Both.
+    pub(super) fn and(self, other: Moment) -> Moment {
+        Moment { bytes: self.bytes + other.bytes, cpu: self.cpu + other.cpu }
+    }
+
     /// The logarithm of nanoseconds a byte.
     fn price(self) -> Option<f64> {
         let counts = self.bytes >= LEAST.0 && self.cpu >= LEAST.1;

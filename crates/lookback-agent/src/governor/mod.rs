@@ -36,7 +36,7 @@ use std::sync::{Mutex, RwLock};
 use trial::Trial;
 
 /// How often it looks at what was recorded, and how often it decides.
-const LOOK: Nanos = Nanos(25_000_000);
+const LOOK: Nanos = Nanos(100_000_000);
 const DECIDE: Nanos = Nanos(250_000_000);
 /// A method that is recorded so often, times a second, does not run for long.
 const OFTEN: f64 = 100.0;

@@ -12,6 +12,9 @@ use lookback_format::{MethodId, Nanos, ThreadKey};
 use lookback_ring::Position;
 use rustc_hash::FxHashMap;
 
+/// Chunks of a block that a look reads: each has about a thousand slots.
+const CHUNKS: usize = 6;
+
 /// How fast a method is recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate {
@@ -92,7 +95,7 @@ impl Looks {
         let weights = self.weights(region, slabs, brake);
         let counts = &mut self.counts;
         region.ring.snapshot(Position(from), &mut |block| {
-            for entry in block.entries().filter(|e| e.kind == kind::CHUNK) {
+            for entry in block.entries().filter(|e| e.kind == kind::CHUNK).take(CHUNKS) {
                 if let Ok(Event::Chunk(chunk)) = Event::decode(entry.kind, entry.payload) {
                     counts.chunk(&chunk.slots, weights.get(&chunk.thread).copied().unwrap_or(1.0));
                 }

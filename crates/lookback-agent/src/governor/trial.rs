@@ -1,4 +1,4 @@
-//! A trial: what the program does in a moment while recording is switched off, and in one while it is on.
+//! A trial: what the program does in moments while recording is switched off, and in as many while it is on.
 //!
 //! The constraint that shaped it: a trial takes records away, so there is none while a watched call is on its way to be slow,
 //! and none soon after a change. Bytes allocated come from the JDK's own bean, which is documented, stops nobody, and is
@@ -7,7 +7,7 @@
 use super::measured::Moment;
 use crate::agent::Agent;
 use crate::brake;
-use crate::clock;
+use crate::clock::ThreadClock;
 use crate::java::{clear, delete, jni};
 use crate::threads;
 use jni_sys::{JNIEnv, jarray, jmethodID, jobject, jvalue};
@@ -15,10 +15,13 @@ use lookback_format::Nanos;
 use std::ffi::CStr;
 use std::time::Duration;
 
-/// How long recording is off, and how long it is watched while on.
-const MOMENT: Duration = Duration::from_millis(10);
+/// How long recording is off at a time, and how long it is watched while on: shorter than most of what a program does, so
+/// that both see the same of it.
+const MOMENT: Duration = Duration::from_micros(1_250);
+/// How often it is switched off in a trial.
+const TIMES: u32 = 8;
 /// Until all threads have noticed.
-const SETTLE: Duration = Duration::from_millis(2);
+const SETTLE: Duration = Duration::from_micros(100);
 /// From one trial to the next: this and up to twice as much more; an eighth of it at first, so that something is known soon.
 const PAUSE: u64 = 2_000_000_000;
 const FIRST: u32 = 20;
@@ -51,7 +54,7 @@ impl Trial {
         (self.due, self.made) = (now.plus(QUIET.0), 0);
     }
 
-    /// A trial, when one is due: the moment without recording, and the one with it.
+    /// A trial, when one is due: what it does without recording, and with it.
     pub(super) fn make(&mut self, agent: &Agent, env: *mut JNIEnv, now: Nanos) -> Option<(Moment, Moment)> {
         if now < self.due || !brake::can_release(agent) {
             return None;
@@ -72,22 +75,32 @@ impl Trial {
         let off = || {
             agent.brake.pause(true);
             threads::poll_all(agent);
-            let moment = allocated.moment(env, counted);
+            let moment = allocated.moment(agent, env, counted);
             agent.brake.pause(false);
             brake::release(agent, env);
             moment
         };
-        let on = || allocated.moment(env, counted);
-        let (off, on) = if dice >> 63 == 0 {
-            let off = off();
-            (off, on())
-        } else {
-            let on = on();
-            (off(), on)
-        };
+        let on = || allocated.moment(agent, env, counted);
+        let (mut all_off, mut all_on) = (Some(Moment::default()), Some(Moment::default()));
+        for turn in 0..TIMES {
+            let (off, on) = if dice >> (63 - turn) & 1 == 0 {
+                let off = off();
+                (off, on())
+            } else {
+                let on = on();
+                (off(), on)
+            };
+            all_off = all_off.zip(off).map(|(all, one)| all.and(one));
+            all_on = all_on.zip(on).map(|(all, one)| all.and(one));
+        }
         delete(env, counted);
-        off.zip(on)
+        all_off.zip(all_on)
     }
+}
+
+/// Processor time that each of these threads has taken, nanoseconds.
+fn taken(threads: &[u32]) -> Vec<u64> {
+    threads.iter().map(|&tid| ThreadClock::of(tid).read()).collect()
 }
 
 /// `com.sun.management.ThreadMXBean`.
@@ -175,11 +188,13 @@ impl Allocated {
     }
 
     /// What the program does in a moment from now on.
-    fn moment(&self, env: *mut JNIEnv, by: jobject) -> Option<Moment> {
+    fn moment(&self, agent: &Agent, env: *mut JNIEnv, by: jobject) -> Option<Moment> {
         std::thread::sleep(SETTLE);
-        let (cpu, before) = (clock::process_cpu(), self.bytes(env, by));
+        let threads = threads::os_tids(agent);
+        let (cpu, before) = (taken(&threads), self.bytes(env, by));
         std::thread::sleep(MOMENT);
-        let (after, cpu) = (self.bytes(env, by), clock::process_cpu().since(cpu).0);
+        let (after, now) = (self.bytes(env, by), taken(&threads));
+        let cpu = cpu.iter().zip(&now).map(|(then, now)| now.saturating_sub(*then)).sum();
         let both = before.iter().zip(&after).filter(|(before, after)| **before >= 0 && **after >= 0);
         let bytes = both.map(|(before, after)| after.saturating_sub(*before).max(0) as u64).sum();
         (before.len() == after.len()).then_some(Moment { bytes, cpu })
