@@ -13,6 +13,10 @@ use rustc_hash::FxHashMap;
 /// gained by more is little: of Jackson's 1,551 methods 10.1 % must go for 3 %, 12.3 % for 1.5 %, 13.5 % for 0.9 %.
 const HIGH: f64 = 0.5;
 const LOW: f64 = 0.3;
+/// Instead of the second, while the program is young and nothing is known of earlier runs: what is recorded fast then, still interpreted, will be recorded ten
+/// times as fast soon, and each further change has compilers begin anew. Methods that were dropped too early come back.
+const LOW_AT_FIRST: f64 = 0.1;
+const YOUNG: Nanos = Nanos(8_000_000_000);
 /// Nobody decides on fewer records than these a second: they cost nothing, and say little.
 const FEWEST_RECORDS: f64 = 10_000.0;
 /// From one change to the next: at first, and at most after several in a row.
@@ -47,6 +51,9 @@ struct Past {
 pub(crate) struct Chooser {
     /// Share of the program's processor time.
     budget: f64,
+    begun: Nanos,
+    /// Whether earlier runs have told anything.
+    has_learned: bool,
     past: FxHashMap<MethodId, Past>,
     /// What tracing costs, smoothed; share of the program's processor time.
     cost: f64,
@@ -55,12 +62,26 @@ pub(crate) struct Chooser {
 }
 
 impl Chooser {
-    pub(crate) fn new(budget: f64) -> Chooser {
-        Chooser { budget, past: FxHashMap::default(), cost: 0.0, changed: None, pause: SHORTEST }
+    pub(crate) fn new(budget: f64, now: Nanos) -> Chooser {
+        Chooser {
+            budget,
+            begun: now,
+            has_learned: false,
+            past: FxHashMap::default(),
+            cost: 0.0,
+            changed: None,
+            pause: SHORTEST,
+        }
     }
 
-    /// A method is dropped that was recorded so fast, now or in an earlier run.
-    pub(crate) fn remember(&mut self, id: MethodId, per_second: f64, now: Nanos) {
+    /// A method is dropped that was recorded so fast in an earlier run.
+    pub(crate) fn recall(&mut self, id: MethodId, per_second: f64, now: Nanos) {
+        self.has_learned = true;
+        self.remember(id, per_second, now);
+    }
+
+    /// A method is dropped that was recorded so fast.
+    fn remember(&mut self, id: MethodId, per_second: f64, now: Nanos) {
         let times = self.past.get(&id).map_or(0, |past| past.times) + 1;
         self.past.insert(id, Past { since: Some(now), times, per_second });
     }
@@ -128,9 +149,11 @@ impl Chooser {
         let weight = |rate: &Rate| rate.per_second * (0.5 + 0.5 * rate.leaf);
         methods.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         let mut left = share(sample.per_second);
+        let is_young = now.since(self.begun) < YOUNG && !self.has_learned;
+        let enough = self.budget * if is_young { LOW_AT_FIRST } else { LOW };
         let mut dropped = Vec::new();
         for rate in methods {
-            if left <= LOW * self.budget {
+            if left <= enough {
                 break;
             }
             left -= share(rate.per_second);
@@ -177,8 +200,9 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
+    /// So long after the program was young.
     fn at(seconds: u64) -> Nanos {
-        Nanos(seconds * SECOND)
+        Nanos(YOUNG.0 + seconds * SECOND)
     }
 
     /// A program with these methods, millions of records a second of each, none of which is a leaf.
@@ -196,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_hottest_go_first_and_no_more_than_needed() {
-        let mut c = Chooser::new(0.03);
+        let mut c = Chooser::new(0.03, Nanos(0));
         // 1 ns a record, one core: 100 million a second are 10 %.
         let d = c.decide(&sample(&[(1, 4.5), (2, 80.0), (3, 9.0), (4, 4.0)]), 1.0, 1.0, at(1)).unwrap();
         assert_eq!(d.drop, ids(&[2, 3]), "leaves 0.85 % of 0.9 %");
@@ -205,8 +229,16 @@ mod tests {
     }
 
     #[test]
+    fn while_the_program_is_young_more_go_at_once() {
+        let young = Nanos(YOUNG.0 - 1);
+        let methods = [(1, 4.5), (2, 80.0), (3, 9.0), (4, 4.0), (5, 1.0)];
+        let d = Chooser::new(0.03, Nanos(0)).decide(&sample(&methods), 1.0, 1.0, young).unwrap();
+        assert_eq!(d.drop, ids(&[2, 3, 1, 4]), "leaves 0.1 % of 0.3 %");
+    }
+
+    #[test]
     fn a_leaf_goes_before_what_costs_the_same() {
-        let mut c = Chooser::new(0.03);
+        let mut c = Chooser::new(0.03, Nanos(0));
         let mut s = sample(&[(1, 20.0), (2, 20.0)]);
         s.methods[1].leaf = 1.0;
         s.per_second = 28e6;
@@ -215,7 +247,7 @@ mod tests {
 
     #[test]
     fn within_the_budget_nothing_changes_and_two_cores_have_twice_the_room() {
-        let mut c = Chooser::new(0.03);
+        let mut c = Chooser::new(0.03, Nanos(0));
         assert_eq!(c.decide(&sample(&[(1, 14.0)]), 1.0, 1.0, at(1)), None);
         assert_eq!(c.decide(&sample(&[(1, 28.0)]), 1.0, 2.0, at(9)), None);
         assert!(c.decide(&sample(&[(1, 80.0)]), 1.0, 2.0, at(20)).is_some());
@@ -223,11 +255,11 @@ mod tests {
 
     #[test]
     fn changes_in_a_row_wait_longer_and_after_calm_no_more() {
-        let mut c = Chooser::new(0.03);
+        let mut c = Chooser::new(0.03, Nanos(0));
         let mut changes = Vec::new();
         // A new hot method at each quarter of a second, for twenty seconds.
         for quarter in 0..80_u32 {
-            let now = Nanos(u64::from(quarter + 4) * SECOND / 4);
+            let now = Nanos(at(1).0 + u64::from(quarter) * SECOND / 4);
             if c.decide(&sample(&[(quarter + 1, 100.0)]), 1.0, 1.0, now).is_some() {
                 changes.push(quarter);
             }
@@ -240,7 +272,7 @@ mod tests {
 
     #[test]
     fn what_cools_comes_back_as_far_as_there_is_room() {
-        let mut c = Chooser::new(0.03);
+        let mut c = Chooser::new(0.03, Nanos(0));
         c.decide(&sample(&[(1, 90.0), (2, 10.0), (3, 8.0)]), 1.0, 1.0, at(1)).unwrap();
         assert_eq!(c.dropped().count(), 2);
         let quiet = sample(&[(3, 1.0)]);
@@ -257,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_could_not_be_changed_is_as_it_was() {
-        let mut c = Chooser::new(0.03);
+        let mut c = Chooser::new(0.03, Nanos(0));
         let hot = sample(&[(1, 100.0)]);
         assert_eq!(c.decide(&hot, 1.0, 1.0, at(1)).unwrap().drop, ids(&[1]));
         c.not_dropped(MethodId(1));
@@ -277,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_too_hot_again_stays_away_longer() {
-        let mut c = Chooser::new(0.03);
+        let mut c = Chooser::new(0.03, Nanos(0));
         let (hot, quiet) = (sample(&[(1, 100.0)]), sample(&[(2, 1.0)]));
         c.decide(&hot, 1.0, 1.0, at(1)).unwrap();
         let back: Vec<u64> = (2..2_000)

@@ -227,7 +227,7 @@ impl Rounds {
         let now = clock::now();
         Some(Rounds {
             looks: Looks::begin(&agent.region, now),
-            chooser: Chooser::new(share),
+            chooser: Chooser::new(share, now),
             cost,
             looked: now,
             decided: now,
@@ -271,7 +271,7 @@ impl Rounds {
         (self.decided, self.busy) = (now, busy);
         let recalled =
             std::mem::take(&mut agent.governor.recalled.lock().unwrap_or_else(|e| e.into_inner()).new);
-        recalled.iter().for_each(|&(id, rate)| self.chooser.remember(id, rate, now));
+        recalled.iter().for_each(|&(id, rate)| self.chooser.recall(id, rate, now));
         let decision = self.chooser.decide(&sample, self.cost.plain, cpu, now);
         self.held_back = sample.held_back;
         let own = agent.helpers.cpu();
