@@ -68,9 +68,10 @@ pub(crate) fn pass(agent: &Agent, env: *mut JNIEnv, classes: Vec<jclass>) -> Rew
     done
 }
 
-/// The classes loaded already that are traced while tracing is on: those with wait points and, when the program has run
-/// before, its own, but those that must be left as they are for now. A class that was left as it is before, while tracing
-/// was the other way, is what it is to be.
+/// The classes loaded already that are traced while tracing is on: those with wait points, and the program's own (of which
+/// there are some before it has run: those that the VM took from an AOT cache, JEP 483), but those that must be left as
+/// they are for now, which is so only `late`, when the program has run. A class that was left as it is before, while
+/// tracing was the other way, is what it is to be.
 pub(crate) fn choose(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass> {
     let looping = if late { held::classes(agent, env, |_| false) } else { FxHashSet::default() };
     let before = std::mem::take(&mut *agent.held.lock().unwrap_or_else(|e| e.into_inner()));
@@ -80,7 +81,7 @@ pub(crate) fn choose(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass>
         let key = hash_class(&name);
         // To give back what was never rewritten takes time, and some VMs keep every version of a class.
         let worth = agent.is_tracing() || agent.symbols.known(key).is_some();
-        let wanted = worth && (has_waits(agent, &name) || (late && is_own(agent, env, class, &name)));
+        let wanted = worth && (has_waits(agent, &name) || is_own(agent, env, class, &name));
         if !wanted || !looping.contains(&key) {
             return wanted;
         }

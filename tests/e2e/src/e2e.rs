@@ -9,6 +9,7 @@
 
 mod api;
 mod api_ring;
+mod archives;
 mod attach;
 mod bad_input;
 mod brake;

@@ -44,6 +44,8 @@ const OFTEN: f64 = 100.0;
 const HELD: Nanos = Nanos(10_000_000_000);
 /// Tracing that costs more than the budget for so long, in spite of all, ends.
 const PATIENCE: Nanos = Nanos(20_000_000_000);
+/// Nobody ends tracing on fewer trials.
+const ENOUGH: u32 = 40;
 /// What costs less of one core than this harms nobody, whatever share it is of an idle program.
 const HARMLESS: f64 = 0.005;
 
@@ -303,7 +305,12 @@ impl Rounds {
         let (cost, percent) = (self.cost(), budget * 100.0);
         let is_over = cost > budget && cost * cpu > HARMLESS;
         self.over = is_over.then(|| self.over.unwrap_or(now));
-        let measured = self.trials.estimate().filter(|m| m.low > percent && m.low / 100.0 * cpu > HARMLESS);
+        let harms = |m: &Measured| {
+            // It is looked at again and again, and may not be wrong once: twice the interval, 1 in 20,000.
+            let surely = m.percent - (m.high - m.low);
+            m.trials >= ENOUGH && surely > percent && surely / 100.0 * cpu > HARMLESS
+        };
+        let measured = self.trials.estimate().filter(harms);
         let took = self.over.map(|since| now.since(since)).filter(|&took| took >= PATIENCE);
         let why = match (measured, took) {
             (Some(measured), _) => format!("it was measured to cost {measured}"),

@@ -25,6 +25,8 @@ const SETTLE: Duration = Duration::from_micros(100);
 /// From one trial to the next: this and up to twice as much more; an eighth of it at first, so that something is known soon.
 const PAUSE: u64 = 2_000_000_000;
 const FIRST: u32 = 20;
+/// Of more threads there is no trial: to read their clocks would take longer than a moment.
+const MOST_THREADS: usize = 500;
 /// After a change of what is traced, compilers need a while.
 const QUIET: Nanos = Nanos(10_000_000_000);
 
@@ -59,6 +61,10 @@ impl Trial {
         if now < self.due || !brake::can_release(agent) {
             return None;
         }
+        let threads = threads::os_tids(agent);
+        if threads.len() > MOST_THREADS {
+            return None;
+        }
         if agent.detector.is_half_slow(&agent.region, &agent.slabs, now) {
             return None; // soon
         }
@@ -75,12 +81,12 @@ impl Trial {
         let off = || {
             agent.brake.pause(true);
             threads::poll_all(agent);
-            let moment = allocated.moment(agent, env, counted);
+            let moment = allocated.moment(env, counted, &threads);
             agent.brake.pause(false);
             brake::release(agent, env);
             moment
         };
-        let on = || allocated.moment(agent, env, counted);
+        let on = || allocated.moment(env, counted, &threads);
         let (mut all_off, mut all_on) = (Some(Moment::default()), Some(Moment::default()));
         for turn in 0..TIMES {
             let (off, on) = if dice >> (63 - turn) & 1 == 0 {
@@ -188,12 +194,11 @@ impl Allocated {
     }
 
     /// What the program does in a moment from now on.
-    fn moment(&self, agent: &Agent, env: *mut JNIEnv, by: jobject) -> Option<Moment> {
+    fn moment(&self, env: *mut JNIEnv, by: jobject, threads: &[u32]) -> Option<Moment> {
         std::thread::sleep(SETTLE);
-        let threads = threads::os_tids(agent);
-        let (cpu, before) = (taken(&threads), self.bytes(env, by));
+        let (cpu, before) = (taken(threads), self.bytes(env, by));
         std::thread::sleep(MOMENT);
-        let (after, now) = (self.bytes(env, by), taken(&threads));
+        let (after, now) = (self.bytes(env, by), taken(threads));
         let cpu = cpu.iter().zip(&now).map(|(then, now)| now.saturating_sub(*then)).sum();
         let both = before.iter().zip(&after).filter(|(before, after)| **before >= 0 && **after >= 0);
         let bytes = both.map(|(before, after)| after.saturating_sub(*before).max(0) as u64).sum();

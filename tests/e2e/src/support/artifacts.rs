@@ -233,6 +233,12 @@ pub(crate) fn java_agent(program: &str, place: &Path) -> PathBuf {
     jar
 }
 
+/// Makes a jar of classes of `tests/programs`.
+pub(crate) fn jar(jar: &Path, classes: &[&str]) {
+    let mut command = Command::new(newest().tool("jar"));
+    succeed(command.arg("cf").arg(jar).args(classes).current_dir(programs()));
+}
+
 /// The library of the harness.
 pub(crate) fn harness() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
