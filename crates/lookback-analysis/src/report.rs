@@ -242,7 +242,7 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
         p.paragraph(2, "Nothing was lost.", None)?;
     }
     if let Some(costs) = &r.manifest.costs {
-        p.paragraph(2, &format!("Tracing cost {costs} of the program's processor time."), None)?;
+        p.paragraph(2, &format!("Of the program's processor time, tracing cost {costs}."), None)?;
     }
     if let Some(text) = not_traced(&r.manifest.dropped) {
         p.paragraph(2, &text, None)?;

@@ -68,7 +68,7 @@ fn a_status_is_shown_for_people_and_as_json() {
         "1 min 15 s",
         "12.3 s at 1,234,567 records/s",
         "67.1 MB",
-        "about 1.2 % of 3 %",
+        "about 1.2 % (budget 3 %)",
         "exec-1 reaches back 1.2 s, braked",
         "2 threads are braked: they record waits and watched calls only, for now",
         "1 method is not traced, which would cost more:",

@@ -43,7 +43,7 @@ impl fmt::Display for Measured {
 
 impl fmt::Display for Costs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "about {:.1} % of {} %", self.cost_percent, self.budget_percent)?;
+        write!(f, "about {:.1} % (budget {} %)", self.cost_percent, self.budget_percent)?;
         self.measured.map_or(Ok(()), |measured| write!(f, ", measured {measured}"))
     }
 }
@@ -57,10 +57,10 @@ mod tests {
         let measured = Some(Measured { percent: 0.94, low: -0.21, high: 2.0, trials: 40 });
         let costs =
             Costs { budget_percent: 3.0, cost_percent: 1.26, measured: None, own_percent_of_core: 0.4 };
-        assert_eq!(costs.to_string(), "about 1.3 % of 3 %");
+        assert_eq!(costs.to_string(), "about 1.3 % (budget 3 %)");
         assert_eq!(
             Costs { measured, ..costs }.to_string(),
-            "about 1.3 % of 3 %, measured 0.9 % [-0.2, 2.0] in 40 trials"
+            "about 1.3 % (budget 3 %), measured 0.9 % [-0.2, 2.0] in 40 trials"
         );
     }
 

@@ -124,11 +124,11 @@ fn what_recording_costs_is_measured_while_the_program_runs_and_told_with_its_int
         };
         assert!(measured["own_percent_of_core"].as_f64() > Some(0.0), "{measured:#}");
         let told = place.lookback(&["status", &running.pid.to_string()]).ok();
-        assert!(told.out.contains(" % of 3 %, measured "), "{}", told.out);
+        assert!(told.out.contains(" % (budget 3 %), measured "), "{}", told.out);
         let file = place.file("lists.lkb").display().to_string();
         place.lookback(&["dump", &running.pid.to_string(), "-o", &file]).ok();
         let report = place.lookback(&["report", &file, "--text-only"]).ok();
-        assert!(report.out.contains("Tracing cost about "), "{}", report.out);
+        assert!(report.out.contains("tracing cost about "), "{}", report.out);
         let ran = running.end().ok();
         assert!(!ran.out.contains("wrongly"), "{}", ran.out);
     }
