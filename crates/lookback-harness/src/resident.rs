@@ -26,6 +26,7 @@ fn field(status: &str, name: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
+    /// Another test of this process may reset the peak between two lines of this one, so one of several attempts counts.
     #[test]
     fn the_peak_is_that_since_it_was_reset() {
         const BYTES: usize = 64 << 20;
@@ -33,16 +34,23 @@ mod tests {
             let mut memory = vec![0_u8; BYTES];
             memory.iter_mut().step_by(4096).for_each(|b| *std::hint::black_box(b) = 1);
         };
-        touch();
-        let (_, before) = read().expect("the kernel tells");
-        if !reset_peak() {
-            return;
-        }
-        let (now, peak) = read().expect("the kernel tells");
-        assert!(peak < before && peak < now + (BYTES as u64) / 2, "{now} {peak} {before}");
-        touch();
-        let (_, peak) = read().expect("the kernel tells");
-        assert!(peak >= now + (BYTES as u64) / 2, "{now} {peak}");
+        let attempt = || {
+            touch();
+            let (_, before) = read().expect("the kernel tells");
+            if !reset_peak() {
+                return Ok(());
+            }
+            let (now, reset) = read().expect("the kernel tells");
+            touch();
+            let (_, after) = read().expect("the kernel tells");
+            let half = now + (BYTES as u64) / 2;
+            if reset < before && reset < half && half <= after {
+                return Ok(());
+            }
+            Err(format!("resident {now}, peaks {before}, {reset} once reset, {after} after"))
+        };
+        let seen: Vec<_> = (0..20).map_while(|_| attempt().err()).collect();
+        assert!(seen.len() < 20, "{seen:?}");
     }
 
     #[test]

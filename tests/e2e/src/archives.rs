@@ -65,8 +65,10 @@ fn a_program_out_of_an_archive_is_traced() {
         let recording = recorded.analysed();
         let slices =
             &recording.threads[recording.thread(recorded.thread("main").key).expect("it ran")].slices;
-        let stages = slices.indices().filter(|i| recorded.full_name(slices.method[i.at()]) == "Hot.stage");
-        assert_eq!(stages.count(), 2, "JDK {}", jdk.version);
+        // Not its stages: where it calls as often as it can, the brake may hold back where the second begins.
+        let requests =
+            slices.indices().filter(|i| recorded.full_name(slices.method[i.at()]) == "Hot.request");
+        assert_eq!(requests.count(), 1, "JDK {}", jdk.version);
         running.end().ok();
     }
 }
