@@ -29,7 +29,7 @@ opened=(java.io java.lang java.lang.invoke java.lang.reflect java.net java.nio j
 fetch() {
   if ! cmp -s tests/suites/pom.xml "$fetched/pom.xml"; then
     rm -rf "$fetched"
-    mvn -q -B -f tests/suites/pom.xml package "-Dfetched=$fetched"
+    mvn -q -B -Dstyle.color=never -f tests/suites/pom.xml package "-Dfetched=$fetched"
     cp tests/suites/pom.xml "$fetched/pom.xml"
   fi
 }

@@ -194,7 +194,11 @@ impl Agent {
         let budget = options.budget_share().map(|share| (share, Cost::measured()));
         let agent = Agent {
             slabs: Slabs::new(region.slabs),
-            brake: Brake::new(region.slabs, budget.map(|(share, cost)| share / cost.plain)),
+            brake: Brake::new(
+                region.slabs,
+                budget.map(|(share, cost)| share / cost.plain),
+                budget.map_or(0.0, |(_, cost)| cost.timed / cost.plain),
+            ),
             monitors: Monitors::default(),
             detector,
             governor: Governor::new(&options, &program, budget.map(|(_, cost)| cost)),

@@ -3,7 +3,8 @@
 //! The constraint that shaped it: a flood that nobody foresaw may cost no more than the budget from its first
 //! millisecond on, and the program's threads may neither wait nor lock. So each thread has an allowance that grows with
 //! time and is spent by the page. A thread that has none left negates its cursor: plain trace points then do nothing,
-//! timed and watched ones still record. The brake's own thread negates it back, a tick or more later, by one comparing
+//! timed and watched ones still record; precise ones do until they have spent as much as a burst may, and a word of the
+//! slab then says that they do nothing either. The brake's own thread negates it back, a tick or more later, by one comparing
 //! exchange, which fails if the thread has moved its cursor meanwhile.
 //!
 //! Who writes what: the words of an allowance are the thread's, but `freed`, which is the brake's thread's.
@@ -28,10 +29,15 @@ const BURST: Nanos = Nanos(20_000_000);
 /// recorded in one piece tells more.
 const REST: Nanos = Nanos(10_000_000);
 
+/// Slots of a precise record: its time, and its own.
+const PRECISE_SLOTS: i64 = 4;
+
 /// All threads' allowances.
 pub(crate) struct Brake {
     /// Slots that a thread may record in a nanosecond; none without a budget.
     pace: Option<f64>,
+    /// What a precise record costs beyond its slots, as that many slots more.
+    extra: i64,
     /// By slab.
     threads: Vec<Allowance>,
     /// Slabs of the threads that were braked and not yet released.
@@ -74,10 +80,12 @@ unsafe impl Send for Release {}
 unsafe impl Sync for Release {}
 
 impl Brake {
-    /// For so many slabs, when a thread may record `pace` slots in a nanosecond; no thread is ever braked without.
-    pub(crate) fn new(slabs: u32, pace: Option<f64>) -> Brake {
+    /// For so many slabs, when a thread may record `pace` slots in a nanosecond; no thread is ever braked without. A
+    /// precise record costs as much as `precise` slots.
+    pub(crate) fn new(slabs: u32, pace: Option<f64>, precise: f64) -> Brake {
         Brake {
             pace,
+            extra: (precise as i64 - PRECISE_SLOTS).max(0),
             threads: (0..slabs).map(|_| Allowance::default()).collect(),
             braked: ArrayQueue::new(slabs.max(1) as usize),
             thread: OnceLock::new(),
@@ -129,6 +137,18 @@ impl Brake {
         }
         self.take_hold(i, slots, took, now);
         true
+    }
+
+    /// The thread of slab `i` makes a precise record.
+    pub(crate) fn charge(&self, i: u32) {
+        let left = &self.threads[i as usize].left;
+        // No read-modify-write: only the thread itself writes it.
+        left.store(left.load(Ordering::Relaxed).saturating_sub(self.extra), Ordering::Relaxed);
+    }
+
+    /// Whether the thread of slab `i`, which is braked, has made so many precise records that these must end, too.
+    pub(crate) fn is_overdrawn(&self, i: u32, now: Nanos) -> bool {
+        self.pace.is_some_and(|pace| self.left(i, pace, now) < -((BURST.0 as f64 * pace) as i64))
     }
 
     /// The thread of slab `i`, which is not braked, has recorded `slots` since its last page; whether it is braked now,
@@ -356,7 +376,7 @@ mod tests {
 
     /// For threads that may record 10 slots a microsecond, 200,000 at once.
     fn brake() -> Brake {
-        let brake = Brake::new(2, Some(0.01));
+        let brake = Brake::new(2, Some(0.01), 20.0);
         (0..2).for_each(|i| brake.begin(i, std::ptr::null_mut(), Nanos(1_000 * MS)));
         brake
     }
@@ -379,7 +399,7 @@ mod tests {
     fn what_is_within_the_allowance_is_never_braked() {
         let brake = brake();
         assert_eq!(until_braked(&brake, 1_000 * MS, 100_000, 100_000), None);
-        let free = Brake::new(1, None);
+        let free = Brake::new(1, None, 0.0);
         assert!(!free.spend(0, usize::MAX, Nanos(1)) && free.goes_on(0, Nanos(1)));
     }
 
@@ -409,6 +429,25 @@ mod tests {
         brake.pause(false);
         assert!(brake.goes_on(0, at(5)) && brake.goes_on(1, at(5)));
         assert_eq!((brake.missed(0), brake.missed(1)), (2_000, 4_000), "4 ms at the speed of before");
+    }
+
+    #[test]
+    fn precise_records_are_charged_what_they_cost() {
+        let brake = brake();
+        // A page has 256 precise records of 20 slots each; 200,000 slots are a burst.
+        let page = |_: &usize| {
+            (0..256).for_each(|_| brake.charge(0));
+            brake.spend(0, 1_024, Nanos(1_000 * MS))
+        };
+        // What it makes before its first page counts as little as time before it does.
+        assert_eq!((1..=100).find(page), Some(40), "1,024 and 39 times 5,120 slots are 200,704");
+        let now = Nanos(1_000 * MS);
+        assert!(!brake.is_overdrawn(0, now), "braked, it goes on with them");
+        let more = (1..).find(|_| {
+            brake.charge(0);
+            brake.is_overdrawn(0, now)
+        });
+        assert_eq!(more, Some(12_457), "for a burst more: 704 and 12,457 times 16 slots are above 200,000");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::symbols::{Known, hash_class, hash_method};
+use crate::symbols::{Known, hash_class, hash_method, hash_single};
 use crate::waits;
 use jni_sys::{JNIEnv, jobject};
 use lookback_classfile::{ClassInfo, JavaStr, MethodInfo, Policy, Probe, Scratch, TracePoints, rewrite};
@@ -173,15 +173,15 @@ impl<'a> Plan<'a> {
     }
 
     /// The id of a method of the class: the one that it has, or a new one.
-    fn id(&mut self, name: &str, descriptor: &str, line: u16, wait: Wait) -> Option<MethodId> {
-        let key = hash_method(name, descriptor);
+    fn id(&mut self, name: &str, descriptor: &str, line: u16, wait: Wait, role: Role) -> Option<MethodId> {
+        let key = hash_single(name, descriptor, role);
         // The method that runs a virtual thread is asked for twice in one pass.
         let known = self.known.iter().flat_map(|k| k.iter()).chain(&self.fresh);
         if let Some((_, id)) = known.into_iter().find(|(k, _)| *k == key) {
             return Some(*id);
         }
         let id = self.agent.symbols.fresh()?;
-        self.record.as_mut()?.method(id, name, descriptor, line, wait, Role::Method);
+        self.record.as_mut()?.method(id, name, descriptor, line, wait, role);
         self.fresh.push((key, id));
         Some(id)
     }
@@ -212,15 +212,16 @@ impl<'a> Plan<'a> {
         if m.is_static_initializer() {
             return agent.options.waits.then_some((Kind::Timed, Wait::ClassInit));
         }
-        let precise = agent.options.is_precise(&self.class, name, &annotations);
-        Some((if precise { Kind::Precise } else { Kind::Plain }, Wait::None))
+        let is_precise = agent.options.is_precise(&self.class, name, &annotations)
+            || agent.governor.is_seldom(self.key, hash_method(name, &m.descriptor.to_lossy()));
+        Some((if is_precise { Kind::Precise } else { Kind::Plain }, Wait::None))
     }
 }
 
 /// The kinds of trace points, before a method has its id.
 enum Kind {
     Plain,
-    /// Timed, but dropped when it costs too much.
+    /// Timed, as long as that does not cost too much.
     Precise,
     Timed,
     Watched(u16),
@@ -250,7 +251,7 @@ impl Policy for Plan<'_> {
         let name = m.name.to_lossy();
         if self.jdk && class.name.to_lossy() == waits::VIRTUAL_THREAD {
             if name == waits::YIELDED {
-                let id = self.id(waits::RUNS, waits::RUNS_DESCRIPTOR, 0, Wait::Carrier);
+                let id = self.id(waits::RUNS, waits::RUNS_DESCRIPTOR, 0, Wait::Carrier, Role::Method);
                 return id.map_or(Probe::None, |id| Probe::Unmount(lookback_classfile::MethodId(id.0)));
             }
             if waits::SUBMITS.contains(&&*name) {
@@ -258,25 +259,28 @@ impl Policy for Plan<'_> {
             }
         }
         let Some((kind, wait)) = self.decide(class, m, &name) else { return Probe::None };
-        let line = m.first_line.unwrap_or(0);
-        let Some(id) = self.id(&name, &m.descriptor.to_lossy(), line, wait) else { return Probe::None };
+        let (line, descriptor) = (m.first_line.unwrap_or(0), m.descriptor.to_lossy());
+        let is_precise = matches!(kind, Kind::Precise);
+        let role = if is_precise { Role::Precise } else { Role::Method };
+        let Some(id) = self.id(&name, &descriptor, line, wait, role) else { return Probe::None };
+        let governor = &self.agent.governor;
+        let mut has_times = true;
         if matches!(kind, Kind::Plain | Kind::Precise) {
             self.plain.push(id);
-            if matches!(kind, Kind::Precise) {
-                self.agent.governor.is_timed(id);
+            if self.fresh.last().is_some_and(|(_, fresh)| *fresh == id) {
+                governor.recall(id, self.key, hash_method(&name, &descriptor));
             }
-            if let Some((method, _)) = self.fresh.last().filter(|(_, fresh)| *fresh == id) {
-                self.agent.governor.recall(id, self.key, *method);
-            }
-            if self.agent.governor.drops(id) {
+            if governor.drops(id) {
                 return Probe::None;
             }
+            has_times = is_precise && governor.gives_times(id);
         }
         let id = lookback_classfile::MethodId(id.0);
         match kind {
-            Kind::Plain => Probe::Plain(id),
+            Kind::Precise if has_times => Probe::Precise(id),
+            Kind::Plain | Kind::Precise => Probe::Plain(id),
             Kind::Timed if wait == Wait::Carrier => Probe::Mount(id),
-            Kind::Timed | Kind::Precise => Probe::Timed(id),
+            Kind::Timed => Probe::Timed(id),
             Kind::Watched(rule) => Probe::Watched { id, rule },
         }
     }

@@ -94,6 +94,7 @@ impl Slabs {
         set(slab::OS_TID, who.os_tid);
         set(slab::WATCH_DEPTH, 0);
         region.u64(at + slab::MOUNTED).store(0, Ordering::Relaxed);
+        region.u32(at + slab::HELD).store(0, Ordering::Relaxed);
         region
             .u64(at + slab::ACTIVE_BYTE)
             .store(std::ptr::from_ref(region.active(i)) as u64, Ordering::Relaxed);
@@ -225,6 +226,16 @@ impl<'a> OwnSlab<'a> {
     pub(crate) fn set_mounted(&self, tid: u64) {
         // Relaxed: the control thread reads it beside the watched calls, and looks twice.
         self.region.u64(self.at + slab::MOUNTED).store(tid, Ordering::Relaxed);
+    }
+
+    /// Whether precise methods are held back as well while the thread is braked.
+    pub(crate) fn holds_precise(&self) -> bool {
+        // Relaxed, here and below: only this thread uses it.
+        self.u32(slab::HELD).load(Ordering::Relaxed) != 0
+    }
+
+    pub(crate) fn hold_precise(&self, on: bool) {
+        self.u32(slab::HELD).store(u32::from(on), Ordering::Relaxed);
     }
 
     /// Writes the entry into the method that runs a virtual thread.

@@ -49,8 +49,8 @@ pub(crate) fn hash_method(name: &str, descriptor: &str) -> u64 {
     FxBuildHasher.hash_one((name, descriptor))
 }
 
-/// As [`hash_method`]; a span, an instant and a method may share a name.
-fn hash_single(name: &str, descriptor: &str, role: Role) -> u64 {
+/// As [`hash_method`]; a span, an instant and a method may share a name, and a method has another id where it is precise.
+pub(crate) fn hash_single(name: &str, descriptor: &str, role: Role) -> u64 {
     match role {
         Role::Method => hash_method(name, descriptor),
         _ => FxBuildHasher.hash_one((name, descriptor, role)),
@@ -84,7 +84,7 @@ impl Symbols {
         let mut kept = read(region, &inner);
         for class in &mut kept {
             let whole = keep(hash_class(&class.class));
-            class.methods.retain(|m| whole || m.role != Role::Method);
+            class.methods.retain(|m| whole || !m.role.is_method());
         }
         kept.retain(|class| !class.methods.is_empty());
         give_back();

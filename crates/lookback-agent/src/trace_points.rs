@@ -39,7 +39,8 @@ pub(crate) fn slow(
             return None;
         }
         let mut is_begun = false;
-        let mut is_braked = cursor.is_braked() && !agent.brake.goes_on(own.index, now);
+        let goes_on = !cursor.is_braked() || agent.brake.goes_on(own.index, now);
+        let mut is_braked = !goes_on;
         if own.is_filled(at) {
             let words = own.words_before(at);
             at = own.empty(at, now);
@@ -52,8 +53,12 @@ pub(crate) fn slow(
             is_braked = agent.brake.joins_pause(own.index, own.words_before(at), now);
         }
         if is_braked {
+            if goes_on {
+                own.hold_precise(false); // not at once
+            }
             // What was recorded just now is followed by more that is not.
-            at = own.put_gap(at, GapCause::Brake, now);
+            let cause = if own.holds_precise() { GapCause::BrakeAll } else { GapCause::Brake };
+            at = own.put_gap(at, cause, now);
         }
         if is_begun {
             // After the gap: a chunk is known by its first word to begin with one.
@@ -88,6 +93,26 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_timed(
     slot: jint,
 ) -> jlong {
     slow(Cursor(cursor), |_, own, at, now| own.put_exact(at, slot as u32, now)).0
+}
+
+/// An entry into, or exit from, a method whose times are exact. Such methods are the program's choice or an earlier run's, so
+/// a braked thread records them as well, but not any number.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_precise(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    slot: jint,
+) -> jlong {
+    let cursor = Cursor(cursor);
+    let precise = |agent: &Agent, own: &OwnSlab<'_>, at, now| {
+        agent.brake.charge(own.index);
+        if cursor.is_braked() && agent.brake.is_overdrawn(own.index, now) {
+            own.hold_precise(true);
+        }
+        own.put_exact(at, slot as u32, now)
+    };
+    slow(cursor, precise).0
 }
 
 /// An entry into the method in which a carrier runs a virtual thread: its watched calls come with it.

@@ -3,9 +3,9 @@
 //! The constraint that shaped it: a braked thread misses milliseconds, again and again, so if every gap cut all open
 //! calls, a request that takes a second would be two hundred pieces, and what it calls would stand beside it. But what
 //! is shown as one call must have been one. So this is decided with hindsight, in the first pass:
-//! - A call of a timed method goes on: its exit would have been recorded. Another is taken to go on when no call of its
-//!   method was ever seen whole that was shorter than the gap. What encloses a call that goes on does as well. All other
-//!   open calls end at the gap.
+//! - A call of a timed method goes on: its exit would have been recorded, unless it is a precise method and the gap is one
+//!   in which these are missing as well. Another is taken to go on when no call of its method was ever seen whole that was
+//!   shorter than the gap. What encloses a call that goes on does as well. All other open calls end at the gap.
 //! - That is confirmed by its exit, or by that of a call within it, later on; for the time being, by a call of a method
 //!   that was seen beneath its own before.
 //! - It is refuted, if it is not timed, when a call that encloses it is left first, when its method is entered again in
@@ -14,13 +14,13 @@
 //!   confirmed to have survived.
 
 use lookback_format::MethodId;
-use lookback_format::slot::{CONTROL, GapCause, Record, Records};
+use lookback_format::slot::{CONTROL, Record, Records};
 use std::collections::{HashMap, HashSet};
 
 /// Methods with greater identifiers, which only a damaged file has, are all taken to be short.
 const MOST_METHODS: usize = 1 << 22;
 
-/// Set in a frame's method word when its entry had its exact time: only timed methods' entries have.
+/// Set in a frame's method word when its entry had its exact time and its exit is not missing in any gap of the brake since.
 pub(crate) const TIMED_BIT: u32 = 1 << 30;
 
 /// An open call in the first pass.
@@ -53,6 +53,8 @@ struct Old {
     survived: usize,
     /// The method of a call that was left and may have come in its place; 0 for none.
     replaced_by: u32,
+    /// It was timed until the gap that begins now.
+    was_timed: bool,
 }
 
 /// The calls that are taken to go on.
@@ -77,7 +79,7 @@ pub(crate) fn begins_braked(slots: &[u32]) -> bool {
     slots.first().is_some_and(|w| w & CONTROL != 0)
         && matches!(
             Records::new(slots.get(..2).unwrap_or(slots)).next(),
-            Some(Record::Gap(GapCause::Brake, _))
+            Some(Record::Gap(cause, _)) if cause.is_brake()
         )
 }
 
@@ -109,6 +111,11 @@ impl Bridge {
         }
     }
 
+    /// Whether a call is taken to go on after a gap of this length.
+    fn goes_on(&self, f: Frame, length: u64, known: Option<MethodId>) -> bool {
+        f.is_timed() || known.is_some_and(|m| m.0 == f.method()) || self.outlasts(f.method(), length)
+    }
+
     /// Whether no whole call of the method was shorter than a gap of this length.
     fn outlasts(&self, method: u32, length: u64) -> bool {
         let unknown = if (method as usize) < MOST_METHODS { u32::MAX } else { 0 };
@@ -116,22 +123,38 @@ impl Bridge {
         u64::from(shortest) >= length.min(u64::from(u32::MAX))
     }
 
+    /// The exits of these methods may be missing in the gap that begins now: they are not timed any more.
+    pub(crate) fn doubt(&mut self, stack: &mut [Frame], which: impl Fn(&Frame) -> bool) {
+        stack.iter_mut().filter(|f| which(f)).for_each(|f| f.method &= !TIMED_BIT);
+        for o in self.old.iter_mut().filter(|o| o.frame.is_timed() && which(&o.frame)) {
+            (o.survived, o.replaced_by, o.was_timed) = (self.ends.len(), 0, true);
+            o.frame.method &= !TIMED_BIT;
+        }
+    }
+
     /// The brake's gap of this length: of the open calls in `stack` those that are taken to go on become old ones, the
     /// others end. Calls of `known` go on in any case.
     pub(crate) fn gap(&mut self, stack: &mut Vec<Frame>, length: u64, known: Option<MethodId>) {
         self.end_part();
         stack.windows(2).for_each(|f| self.calls.add(f[0].method(), f[1].method()));
-        let goes_on = |f: &Frame| {
-            f.is_timed() || known.is_some_and(|m| m.0 == f.method()) || self.outlasts(f.method(), length)
-        };
-        let n = stack.iter().rposition(goes_on).map_or(0, |i| i + 1);
+        let n = stack.iter().rposition(|f| self.goes_on(*f, length, known)).map_or(0, |i| i + 1);
         let born = self.ends.len();
         self.ends.push((stack.len() - n) as u32);
+        // Those that were certain until now are as if they had been entered since the last gap.
+        while n == 0
+            && let Some(o) = self.old.last()
+            && o.was_timed
+            && !self.goes_on(o.frame, length, known)
+        {
+            self.end(self.old.len() - 1);
+        }
+        self.old.iter_mut().for_each(|o| o.was_timed = false);
         self.old.extend(stack.drain(..).take(n).map(|frame| Old {
             frame,
             born,
             survived: 0,
             replaced_by: 0,
+            was_timed: false,
         }));
         (self.length, self.left) = (length, None);
     }
@@ -300,7 +323,7 @@ impl Old {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookback_format::slot::{entry, gap};
+    use lookback_format::slot::{GapCause, entry, gap};
 
     fn frames(methods: &[u32]) -> Vec<Frame> {
         (1..).zip(methods).map(|(number, &method)| Frame { method, number, at: 0 }).collect()

@@ -19,7 +19,7 @@ use crate::recording::{Gap, GapKind};
 use crate::survey::{Known, Search, Survey, Unseen, survey};
 use crate::{Columns, Flags, SliceIndex};
 use lookback_format::event::Chunk;
-use lookback_format::slot::{EXIT, GapCause};
+use lookback_format::slot::EXIT;
 use lookback_format::{MethodId, Nanos};
 
 /// The decoded stream of one thread.
@@ -147,7 +147,7 @@ impl Decoder<'_> {
                     let to = if next.is_some() { clock.next() } else { chunk.last }.max(from);
                     let gap = Gap { from, to, lost: u64::from(lost), kind: GapKind::Recorded(cause) };
                     match self.ends.split_first() {
-                        Some((&ended, rest)) if cause == GapCause::Brake => {
+                        Some((&ended, rest)) if cause.is_brake() => {
                             self.ends = rest;
                             let goes_on = self.stack.len().saturating_sub(ended as usize);
                             self.close_to(goes_on, gap.from, 0, Flags::CUT_END);

@@ -85,8 +85,10 @@ pub struct Methods {
     marks: Vec<u8>,
 }
 
-/// What the decoder must know of a method: one of [`KINDS`], or [`CARRIER`], which is no slice's flag.
+/// What the decoder must know of a method: one of [`KINDS`], or one of these, which are no slice's flags.
 pub(crate) const CARRIER: u8 = 8;
+/// It has exact times, and yet may not be recorded while its thread is braked.
+pub(crate) const PRECISE: u8 = 4;
 /// Flags that every slice of a method has.
 pub(crate) const KINDS: Flags = Flags::WAIT.with(Flags::SPAN).with(Flags::INSTANT);
 
@@ -96,6 +98,7 @@ fn mark(wait: Wait, role: Role) -> u8 {
         (Role::Instant, _) => Flags::INSTANT.0,
         (_, Wait::Carrier) => CARRIER,
         (_, w) if w.is_wait() => Flags::WAIT.0,
+        (Role::Precise, _) => PRECISE,
         _ => 0,
     }
 }

@@ -11,7 +11,7 @@
 
 use crate::bridge::{self, Bridge, Frame, TIMED_BIT};
 use crate::clock::{Clock, Ticks};
-use crate::methods::{CARRIER, Methods};
+use crate::methods::{CARRIER, Methods, PRECISE};
 use crate::pieces::{Piece, Pieces};
 use lookback_format::event::Chunk;
 use lookback_format::slot::{EXIT, GapCause};
@@ -141,9 +141,12 @@ fn pass<const BRIDGE: bool>(
         while let Some(piece) = pieces.next() {
             match piece {
                 Piece::Slots(slots) => pass.slots::<BRIDGE>(slots),
-                Piece::Gap(GapCause::Brake, _) if BRIDGE => {
+                Piece::Gap(cause, _) if BRIDGE && cause.is_brake() => {
                     let from = clock.next();
                     clock.stamp(pieces.peek());
+                    if cause == GapCause::BrakeAll {
+                        pass.doubt_precise();
+                    }
                     pass.brake(from, clock.next());
                 }
                 Piece::Gap(..) | Piece::Unreadable(_) => pass.gap(chunk.last, chunk.last),
@@ -245,6 +248,13 @@ impl Pass<'_> {
                 self.found.unseen.push(Unseen { owner, method: MethodId(method) });
             }
         }
+    }
+
+    /// At the gap that begins now, calls of precise methods may end as others may.
+    fn doubt_precise(&mut self) {
+        let methods = self.methods;
+        let is_precise = |f: &Frame| methods.mark(MethodId(f.method())) & PRECISE != 0;
+        self.bridge.doubt(&mut self.stack, is_precise);
     }
 
     /// The brake's gap.

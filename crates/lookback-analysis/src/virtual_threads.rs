@@ -215,7 +215,8 @@ impl Scan<'_> {
                         }
                     }
                     Some(Piece::Ready(..)) => {}
-                    Some(Piece::Tick(_) | Piece::Gap(GapCause::Brake, _)) => stamp = None,
+                    Some(Piece::Tick(_)) => stamp = None,
+                    Some(Piece::Gap(cause, _)) if cause.is_brake() => stamp = None,
                     Some(Piece::Gap(..) | Piece::Unreadable(_)) => {
                         self.holes.push((chunk.first, chunk.last));
                         self.close(&mut open, (n, at), stamp.map_or(chunk.last, |s| s.0), false);
@@ -400,7 +401,7 @@ impl Weaver<'_> {
         while let Some(piece) = pieces.next() {
             let Piece::Slots(slots) = piece else {
                 stamp = if let Piece::Time(t) = piece { Some(t) } else { None };
-                self.is_braked |= matches!(piece, Piece::Gap(GapCause::Brake, _));
+                self.is_braked |= matches!(piece, Piece::Gap(cause, _) if cause.is_brake());
                 waiting = waiting.filter(|_| stamp.is_some());
                 continue;
             };

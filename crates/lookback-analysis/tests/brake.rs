@@ -195,6 +195,41 @@ fn waits_are_whole_however_short_others_were() {
     assert_eq!(of(&r, REQUEST), [(10, 50, 0, false)]);
 }
 
+#[test]
+fn precise_calls_are_whole_until_they_are_too_many() {
+    const PRECISE: u32 = 5;
+    let mut t = thread();
+    t.precise = vec![PRECISE];
+    t.within(REQUEST, |t| {
+        t.call(PRECISE, US);
+        t.brake();
+        t.call(PRECISE, 30 * MS);
+        // Two calls with the end of one and the begin of the other not recorded, though each was long.
+        t.enter(PRECISE);
+        t.now += 5 * MS;
+        t.hold(PRECISE);
+        t.now += 5 * MS;
+        t.leave();
+        t.enter(PRECISE);
+        t.now += 5 * MS;
+        t.call(WAIT, MS);
+        t.release();
+        t.leave();
+        t.call(PRECISE, 2 * MS);
+    });
+    let chunks = t.finish();
+    let r = decode_precise(chunks.clone(), t.now, &[PRECISE]);
+    assert_nested(&r);
+    assert_eq!(of(&r, REQUEST), [(10, 58, 0, false)]);
+    assert_eq!(of(&r, WAIT), [(55, 56, 1, false)]);
+    let long = [(10, 10, 1, false), (10, 40, 1, false), (40, 45, 1, true), (45, 45, 2, false)];
+    assert_eq!(of(&r, PRECISE)[..4], long);
+    assert_eq!(of(&r, PRECISE)[4..], [(56, 56, 1, true), (56, 58, 1, false)]);
+    // Of another timed method the records would say that one was open all the time.
+    t.timed = vec![PRECISE];
+    assert!(of(&decode(chunks, t.now), PRECISE).contains(&(40, 56, 1, false)));
+}
+
 /// Whatever the brake leaves out: what was recorded is there once, nested, and timed calls are whole and exact.
 #[test]
 fn random_calls_under_random_brakes() {
@@ -202,7 +237,7 @@ fn random_calls_under_random_brakes() {
     for seed in 0..600 {
         let mut random = Random(seed);
         let mut t = Tracer::new(1, EPOCH + random.below(5_000 * MS), 16 + random.below(300) as usize);
-        t.timed = vec![3, 4];
+        (t.timed, t.precise) = (vec![3, 4], vec![5]);
         let deepest = 1 + random.below(40) as usize;
         for _ in 0..1 + random.below(12) {
             let records = 1 + random.below(300) as usize;
@@ -210,13 +245,17 @@ fn random_calls_under_random_brakes() {
             t.brake();
             let records = random.below(300) as usize;
             random_walk(&mut t, &mut random, records, deepest, 9);
+            if random.below(2) == 0 {
+                t.hold(5);
+                random_walk(&mut t, &mut random, records, deepest, 9);
+            }
             t.release();
             brakes += 1;
         }
         let chunks = t.finish();
         let (entries, exits): (Vec<u32>, Vec<u32>) =
             chunks.iter().flat_map(|c| plain(&c.slots)).partition(|w| w & lookback_format::slot::EXIT == 0);
-        let r = decode(chunks, t.now);
+        let r = decode_precise(chunks, t.now, &[5]);
         assert_nested(&r);
         assert!(!r.losses.contains_key("exits that fit no call"), "seed {seed}");
         let s = &r.threads[0].slices;
@@ -245,16 +284,20 @@ fn every_exit_finds_its_call_whatever_the_brake_left_out() {
     for seed in 0..20_000 {
         let mut random = Random(seed);
         let mut t = Tracer::new(1, EPOCH + 10 * MS, 400);
-        t.timed = vec![3];
+        (t.timed, t.precise) = (vec![3], vec![2]);
         for _ in 0..1 + random.below(4) {
             let records = 1 + random.below(6) as usize;
             random_walk(&mut t, &mut random, records, 4, 4);
             t.brake();
             let records = random.below(6) as usize;
             random_walk(&mut t, &mut random, records, 4, 4);
+            if random.below(2) == 0 {
+                t.hold(2);
+                random_walk(&mut t, &mut random, records, 4, 4);
+            }
             t.release();
         }
-        let r = decode(t.finish(), t.now);
+        let r = decode_precise(t.finish(), t.now, &[2]);
         assert_nested(&r);
         assert!(!r.losses.contains_key("exits that fit no call"), "seed {seed}");
     }

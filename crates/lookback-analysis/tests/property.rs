@@ -177,7 +177,10 @@ fn arbitrary_slots_never_break_the_nesting() {
                         }
                         3 if random.below(5) == 0 => lookback_format::slot::ready(0, Nanos(0))[0],
                         3 if random.below(9) == 0 => 0,
-                        4 => gap(if random.below(2) == 0 { GapCause::Off } else { GapCause::Brake }, 1)[0],
+                        4 => {
+                            let causes = [GapCause::Off, GapCause::Brake, GapCause::BrakeAll];
+                            gap(causes[random.below(3) as usize], 1)[0]
+                        }
                         5..=11 => 1 + random.below(6) as u32,
                         _ => (1 + random.below(6) as u32) | lookback_format::slot::EXIT,
                     })

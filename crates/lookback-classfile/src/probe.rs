@@ -20,6 +20,8 @@ pub enum Probe {
     Plain(MethodId),
     /// `enterTimed(id)` and `exitTimed(id)`.
     Timed(MethodId),
+    /// `enterPrecise(id)` and `exitPrecise(id)`.
+    Precise(MethodId),
     /// `enterWatched(id, rule)` and `exitWatched(id, rule)`.
     Watched {
         /// The method.
@@ -44,6 +46,7 @@ pub(crate) enum Kind {
     Mount = 3,
     Unmount = 4,
     Ready = 5,
+    Precise = 6,
 }
 
 /// The primitive values that a plain exit hands through.
@@ -82,7 +85,7 @@ pub(crate) enum Point {
 
 impl Point {
     /// How many there are.
-    pub(crate) const COUNT: usize = 14;
+    pub(crate) const COUNT: usize = 16;
 
     /// Its place in tables.
     pub(crate) fn index(self) -> usize {
@@ -90,6 +93,8 @@ impl Point {
             Point::Enter(Kind::Mount) => 11,
             Point::Enter(Kind::Unmount) | Point::Exit(Kind::Mount | Kind::Unmount) => 12,
             Point::Enter(Kind::Ready) | Point::Exit(Kind::Ready) => 13,
+            Point::Enter(Kind::Precise) => 14,
+            Point::Exit(Kind::Precise) => 15,
             Point::Enter(kind) => kind as usize * 2,
             Point::Exit(kind) => kind as usize * 2 + 1,
             Point::ExitWith(value) => 6 + value as usize,
@@ -150,6 +155,10 @@ pub struct TracePoints {
     pub enter_timed: &'static str,
     /// Called at exit of a timed method, `(I)V`.
     pub exit_timed: &'static str,
+    /// Called at entry of a method that is timed where that does not cost too much, `(I)V`.
+    pub enter_precise: &'static str,
+    /// Called at exit of such a method, `(I)V`.
+    pub exit_precise: &'static str,
     /// Called at entry of a watched method, `(II)V`.
     pub enter_watched: &'static str,
     /// Called at exit of a watched method, `(II)V`.
@@ -172,6 +181,8 @@ impl TracePoints {
             unwind: "unwind",
             enter_timed: "enterTimed",
             exit_timed: "exitTimed",
+            enter_precise: "enterPrecise",
+            exit_precise: "exitPrecise",
             enter_watched: "enterWatched",
             exit_watched: "exitWatched",
             mount: "mount",
@@ -187,6 +198,8 @@ impl TracePoints {
             Point::Unwind => self.unwind,
             Point::Enter(Kind::Timed) => self.enter_timed,
             Point::Exit(Kind::Timed) => self.exit_timed,
+            Point::Enter(Kind::Precise) => self.enter_precise,
+            Point::Exit(Kind::Precise) => self.exit_precise,
             Point::Enter(Kind::Watched) => self.enter_watched,
             Point::Exit(Kind::Watched) => self.exit_watched,
             Point::Enter(Kind::Mount) => self.mount,

@@ -118,6 +118,7 @@ impl<'a> Pass<'a, '_> {
             Probe::None => return Ok(None),
             Probe::Plain(id) => (Kind::Plain, id, 0),
             Probe::Timed(id) => (Kind::Timed, id, 0),
+            Probe::Precise(id) => (Kind::Precise, id, 0),
             Probe::Watched { id, rule } => (Kind::Watched, id, rule),
             Probe::Mount(id) => (Kind::Mount, id, 0),
             Probe::Unmount(id) => (Kind::Unmount, id, 0),

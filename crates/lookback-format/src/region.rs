@@ -23,6 +23,7 @@
 //! 65540   state  u32  see [`slab::STATE_FREE`] and its like
 //! 65544   key u32 | seq u32 | first u64 | flushing u32 | os tid u32 | java tid u64
 //! 65576   mounted u64: Java id of the virtual thread that the thread carries now, or see [`slab::UNMOUNTED`]
+//! 65584   held u32: 1 while, if the thread is braked, its precise methods are not recorded either
 //! 65600   name: length u16, then up to 190 bytes of UTF-8
 //! 65792   watched calls: depth u32, 0 u32, then 16 x (method u32 | rule u32 | start u64 | fired u64)
 //! ```
@@ -145,6 +146,8 @@ pub mod slab {
     pub const MOUNTED: usize = 65_576;
     /// What stands there when the end of the last virtual thread's turn is recorded, and no other's turn has begun.
     pub const UNMOUNTED: u64 = u64::MAX;
+    /// Offset of the word that is 1 while, if the thread is braked, its precise methods are not recorded either.
+    pub const HELD: usize = 65_584;
     /// Offset of the name.
     pub const NAME: usize = 65_600;
     /// Bytes that a name may have.

@@ -49,6 +49,9 @@ pub enum GapCause {
     Off,
     /// The thread had recorded more than it may; its timed methods were recorded all the same.
     Brake,
+    /// As [`GapCause::Brake`], but its precise methods, see [`crate::symbol::Role::Precise`], were not recorded either: there
+    /// were too many calls of them.
+    BrakeAll,
     /// The thread is virtual and may have run on a carrier whose records are missing. Readers say so; it is in no file.
     Carrier,
     /// A cause that this build does not know, by number.
@@ -64,6 +67,7 @@ impl GapCause {
             GapCause::Off => 2,
             GapCause::Brake => 3,
             GapCause::Carrier => 4,
+            GapCause::BrakeAll => 5,
             GapCause::Other(n) => n & PAYLOAD_MASK,
         }
     }
@@ -76,8 +80,15 @@ impl GapCause {
             2 => GapCause::Off,
             3 => GapCause::Brake,
             4 => GapCause::Carrier,
+            5 => GapCause::BrakeAll,
             n => GapCause::Other(n),
         }
+    }
+
+    /// Whether the thread was braked.
+    #[must_use]
+    pub const fn is_brake(self) -> bool {
+        matches!(self, GapCause::Brake | GapCause::BrakeAll)
     }
 
     /// In words, for reports.
@@ -86,7 +97,7 @@ impl GapCause {
         match self {
             GapCause::SlabOverrun => "recursion deeper than a slab",
             GapCause::Off => "tracing was off",
-            GapCause::Brake => "more records than the budget allows",
+            GapCause::Brake | GapCause::BrakeAll => "more records than the budget allows",
             GapCause::Carrier => "a carrier's records are missing",
             GapCause::Other(_) => "unknown cause",
         }

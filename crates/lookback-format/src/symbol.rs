@@ -123,6 +123,9 @@ pub enum Role {
     Span,
     /// Something that the program says has happened: its exit follows its entry at the same time.
     Instant,
+    /// A method whose entry and exit had their exact times where that did not cost too much: unlike those of other timed
+    /// methods, they may be missing while the thread is braked, see [`crate::slot::GapCause::BrakeAll`].
+    Precise,
 }
 
 impl Role {
@@ -138,12 +141,19 @@ impl Role {
         match code {
             1 => Role::Span,
             2 => Role::Instant,
+            3 => Role::Precise,
             _ => Role::Method,
         }
     }
 
-    fn is_method(&self) -> bool {
+    fn is_plain(&self) -> bool {
         *self == Role::Method
+    }
+
+    /// Whether it is a method of a class.
+    #[must_use]
+    pub const fn is_method(self) -> bool {
+        matches!(self, Role::Method | Role::Precise)
     }
 }
 
@@ -163,7 +173,7 @@ pub struct Method {
     #[serde(default)]
     pub wait: Wait,
     /// What it is.
-    #[serde(default, skip_serializing_if = "Role::is_method")]
+    #[serde(default, skip_serializing_if = "Role::is_plain")]
     pub role: Role,
 }
 

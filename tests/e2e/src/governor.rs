@@ -1,6 +1,6 @@
 //! What costs more than the budget is dropped while the program runs, is told, and changes nothing else.
 
-use crate::support::{Java, Jdk, Place, Running, jdks};
+use crate::support::{Java, Jdk, Place, Recorded, Running, jdks};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -84,6 +84,14 @@ fn a_watched_method_is_never_dropped_however_hot() {
     running.end().ok();
 }
 
+/// The timing errors of all calls of a method on the main thread, nanoseconds.
+fn errors(recorded: &Recorded, method: &str) -> Vec<u32> {
+    let recording = recorded.analysed();
+    let slices = &recording.threads[recording.thread(recorded.thread("main").key).expect("it ran")].slices;
+    let of = |i: &lookback_analysis::SliceIndex| recorded.full_name(slices.method[i.at()]) == method;
+    slices.indices().filter(of).map(|i| slices.error[i.at()]).collect()
+}
+
 #[test]
 fn what_is_to_be_precise_has_exact_times_and_is_dropped_like_others_when_it_costs_too_much() {
     for jdk in jdks() {
@@ -91,16 +99,36 @@ fn what_is_to_be_precise_has_exact_times_and_is_dropped_like_others_when_it_cost
         let mut running = started(jdk, &place, "budget=3%,precise=Hot.stage;Hot$Two.*");
         running.ask("request 100", "did request 100");
         let recorded = place.dump(running.pid);
-        let recording = recorded.analysed();
-        let slices =
-            &recording.threads[recording.thread(recorded.thread("main").key).expect("it ran")].slices;
-        let errors = |name: &str| -> Vec<u32> {
-            let of = |i: &lookback_analysis::SliceIndex| recorded.full_name(slices.method[i.at()]) == name;
-            slices.indices().filter(of).map(|i| slices.error[i.at()]).collect()
-        };
-        assert_eq!(errors("Hot.stage"), [0, 0], "JDK {}", jdk.version);
-        assert!(errors("Hot.request").iter().all(|&error| error > 0), "a tick's");
+        assert_eq!(errors(&recorded, "Hot.stage"), [0, 0], "JDK {}", jdk.version);
+        assert!(errors(&recorded, "Hot.request").iter().all(|&error| error > 0), "a tick's");
         until_dropped(&place, &mut running, "two", "Hot$Two.step");
+        running.end().ok();
+    }
+}
+
+#[test]
+fn what_is_called_seldom_has_exact_times_at_the_next_start() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = started(jdk, &place, "budget=3%");
+        let learned = || std::fs::read_to_string(place.file("hot.profile")).unwrap_or_default();
+        let knows =
+            |text: &str| text.lines().any(|line| line.starts_with("exact\t") && line.contains("\thot\t"));
+        let begun = Instant::now();
+        while !knows(&learned()) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "JDK {}: {}", jdk.version, learned());
+            running.ask("lists 100", "did lists 100");
+        }
+        assert!(begun.elapsed() > Duration::from_secs(5), "nothing is known so soon");
+        running.end().ok();
+        assert!(
+            !learned().lines().any(|line| line.starts_with("exact\t") && line.contains("\tstep\t")),
+            "hot"
+        );
+        let mut running = started(jdk, &place, "budget=3%");
+        running.ask("lists 100", "did lists 100");
+        let recorded = place.dump(running.pid);
+        assert_eq!(errors(&recorded, "Hot.hot"), [0], "JDK {}", jdk.version);
         running.end().ok();
     }
 }

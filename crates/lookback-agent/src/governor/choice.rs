@@ -101,6 +101,11 @@ impl Chooser {
         self.cost
     }
 
+    /// Whether a method was never too costly.
+    pub(crate) fn never_dropped(&self, id: MethodId) -> bool {
+        !self.past.contains_key(&id)
+    }
+
     /// The methods that are dropped, with how fast they were recorded before.
     pub(crate) fn dropped(&self) -> impl Iterator<Item = (MethodId, f64)> + '_ {
         self.past.iter().filter(|(_, p)| p.since.is_some()).map(|(id, p)| (*id, p.per_second))

@@ -11,6 +11,7 @@ mod cost;
 mod measured;
 mod profile;
 mod sample;
+mod seldom;
 mod trial;
 
 use crate::agent::Agent;
@@ -27,12 +28,13 @@ use lookback_format::symbol::Log;
 use lookback_format::{MethodId, Nanos};
 use lookback_options::Options;
 use measured::Trials;
-use profile::{Profile, Row};
+use profile::{Key, Kind, Profile, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sample::Looks;
+use seldom::Seldom;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, RwLock};
+use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use trial::Trial;
 
 /// How often it looks at what was recorded, and how often it decides.
@@ -42,7 +44,8 @@ const DECIDE: Nanos = Nanos(250_000_000);
 const OFTEN: f64 = 100.0;
 /// A class that could not be changed is tried again after so long.
 const HELD: Nanos = Nanos(10_000_000_000);
-/// Tracing that costs more than the budget for so long, in spite of all, ends.
+/// Tracing that costs more than so many budgets for so long, in spite of all, ends: the brake alone keeps to about one.
+const BEYOND: f64 = 1.2;
 const PATIENCE: Nanos = Nanos(20_000_000_000);
 /// Nobody ends tracing on fewer trials.
 const ENOUGH: u32 = 40;
@@ -56,19 +59,28 @@ pub(crate) struct Governor {
     place: Option<PathBuf>,
     /// What records cost; none without a budget.
     cost: Option<Cost>,
-    dropped: RwLock<FxHashSet<MethodId>>,
-    /// Methods with exact times, a record of which costs more.
-    timed: Mutex<FxHashSet<MethodId>>,
+    decided: RwLock<Decided>,
     /// The class of each method that may be dropped, by the hash of its name; 0 for all others.
     class_of: Mutex<Vec<u64>>,
     recalled: Mutex<Recalled>,
     told: Mutex<Told>,
 }
 
+/// What classes are rewritten by.
+#[derive(Default)]
+struct Decided {
+    /// Methods that get no trace points.
+    dropped: FxHashSet<MethodId>,
+    /// Methods with exact times, a record of which costs more.
+    precise: FxHashSet<MethodId>,
+    /// Methods that had exact times and were recorded too often for that.
+    imprecise: FxHashSet<MethodId>,
+}
+
 /// Methods that the profile knew.
 #[derive(Default)]
 struct Recalled {
-    all: FxHashSet<(u64, u64)>,
+    all: FxHashSet<Key>,
     /// Those that the control thread has not heard of.
     new: Vec<(MethodId, f64)>,
 }
@@ -90,8 +102,7 @@ impl Governor {
             profile: place.as_deref().map(Profile::read).unwrap_or_default(),
             place,
             cost,
-            dropped: RwLock::default(),
-            timed: Mutex::default(),
+            decided: RwLock::default(),
             class_of: Mutex::default(),
             recalled: Mutex::default(),
             told: Mutex::default(),
@@ -104,18 +115,36 @@ impl Governor {
             let mut recalled = self.recalled.lock().unwrap_or_else(|e| e.into_inner());
             recalled.all.insert((class, method));
             recalled.new.push((id, rate));
-            self.dropped.write().unwrap_or_else(|e| e.into_inner()).insert(id);
+            self.decided_mut().dropped.insert(id);
         }
     }
 
-    /// The times of this method's calls are exact.
-    pub(crate) fn is_timed(&self, id: MethodId) {
-        self.timed.lock().unwrap_or_else(|e| e.into_inner()).insert(id);
+    /// Whether a method was recorded so seldom in an earlier run that its times may be exact.
+    pub(crate) fn is_seldom(&self, class: u64, method: u64) -> bool {
+        self.profile.is_exact(class, method)
+    }
+
+    /// Whether this method, which is to have exact times, gets them now.
+    pub(crate) fn gives_times(&self, id: MethodId) -> bool {
+        let mut decided = self.decided_mut();
+        let gives = !decided.imprecise.contains(&id);
+        if gives {
+            decided.precise.insert(id);
+        }
+        gives
     }
 
     /// Whether a method gets no trace points now.
     pub(crate) fn drops(&self, id: MethodId) -> bool {
-        self.dropped.read().unwrap_or_else(|e| e.into_inner()).contains(&id)
+        self.decided().dropped.contains(&id)
+    }
+
+    fn decided(&self) -> RwLockReadGuard<'_, Decided> {
+        self.decided.read().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn decided_mut(&self) -> RwLockWriteGuard<'_, Decided> {
+        self.decided.write().unwrap_or_else(|e| e.into_inner())
     }
 
     /// These methods of a class, told by the hash of its name, may be dropped.
@@ -139,7 +168,7 @@ impl Governor {
     /// Lets go of what is known of methods: nothing is governed any more.
     pub(crate) fn forget(&self) {
         *self.class_of.lock().unwrap_or_else(|e| e.into_inner()) = Vec::new();
-        *self.timed.lock().unwrap_or_else(|e| e.into_inner()) = FxHashSet::default();
+        self.decided_mut().precise = FxHashSet::default();
         *self.recalled.lock().unwrap_or_else(|e| e.into_inner()) = Recalled::default();
         *self.told.lock().unwrap_or_else(|e| e.into_inner()) = Told::default();
     }
@@ -147,9 +176,9 @@ impl Governor {
     /// How it stands; `None` without a budget.
     pub(crate) fn status(&self, agent: &Agent) -> Option<Governing> {
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        let dropped = rows(agent, &told.methods)
+        let dropped = names(agent, &told.methods)
             .into_iter()
-            .map(|row| Dropped { method: row.name(), records_per_second: row.per_second });
+            .map(|(method, records_per_second)| Dropped { method, records_per_second });
         Some(Governing {
             costs: self.costs(agent)?,
             braked_threads: agent.brake.now_braked() as u32,
@@ -172,33 +201,49 @@ impl Governor {
     /// The methods that are dropped now, the costliest first.
     pub(crate) fn dropped(&self, agent: &Agent) -> Vec<String> {
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        rows(agent, &told.methods).iter().map(Row::name).collect()
+        names(agent, &told.methods).into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Keeps for the next start what this run has learned.
-    fn keep(&self, agent: &Agent) -> io::Result<()> {
+    /// Keeps for the next start what this run has learned: what is dropped, and of what was `seen` that which `is_seldom`.
+    fn keep(
+        &self,
+        agent: &Agent,
+        seen: &[(MethodId, f64)],
+        is_seldom: impl Fn(MethodId) -> bool,
+    ) -> io::Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        let dropped = rows(agent, &told.methods);
-        let recalled = self.recalled.lock().unwrap_or_else(|e| e.into_inner()).all.clone();
-        profile::write(place, &self.profile.with(dropped, |key| recalled.contains(key)))
+        let mut learned: Vec<Row> =
+            rows(agent, Kind::Dropped, &told.methods).into_iter().map(|(_, row)| row).collect();
+        let seen = rows(agent, Kind::Exact, seen);
+        let mut come_to = self.recalled.lock().unwrap_or_else(|e| e.into_inner()).all.clone();
+        come_to.extend(learned.iter().chain(seen.iter().map(|(_, row)| row)).map(Row::key));
+        learned.extend(seen.into_iter().filter(|(id, _)| is_seldom(*id)).map(|(_, row)| row));
+        profile::write(place, &self.profile.with(learned, |key| come_to.contains(key)))
     }
 }
 
-/// The names of methods, in the same order, with how fast they were recorded.
-fn rows(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<Row> {
+/// What is to be kept of methods that have names, in the same order, with how fast they were recorded.
+fn rows(agent: &Agent, kind: Kind, methods: &[(MethodId, f64)]) -> Vec<(MethodId, Row)> {
     let mut found = FxHashMap::default();
     if !methods.is_empty() {
         let wanted: FxHashSet<MethodId> = methods.iter().map(|(id, _)| *id).collect();
         for class in Log::new(agent.symbols.log(&agent.region)).filter_map(Result::ok) {
             for m in class.methods.into_iter().filter(|m| wanted.contains(&m.id)) {
                 let (class, method, descriptor) = (class.class.clone(), m.name, m.descriptor);
-                found.insert(m.id, Row { per_second: 0.0, class, method, descriptor });
+                found.insert(m.id, Row { kind, per_second: 0.0, class, method, descriptor });
             }
         }
     }
-    let row = |(id, per_second): &(MethodId, f64)| Some(Row { per_second: *per_second, ..found.remove(id)? });
+    let row = |(id, per_second): &(MethodId, f64)| {
+        Some((*id, Row { per_second: *per_second, ..found.remove(id)? }))
+    };
     methods.iter().filter_map(row).collect()
+}
+
+/// The names of methods as people write them, in the same order, with how fast they were recorded.
+fn names(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<(String, f64)> {
+    rows(agent, Kind::Dropped, methods).into_iter().map(|(_, row)| (row.name(), row.per_second)).collect()
 }
 
 /// The governor's work, in the hands of the control thread.
@@ -217,6 +262,7 @@ pub(crate) struct Rounds {
     trials: Trials,
     /// Since when tracing costs more than the budget.
     over: Option<Nanos>,
+    seldom: Seldom,
     kept_fails: bool,
     /// Classes that could not be changed, by the hashes of their names, and since when.
     held: FxHashMap<u64, Nanos>,
@@ -226,19 +272,20 @@ impl Rounds {
     /// Begins to govern; `None` without a budget.
     pub(crate) fn begin(agent: &Agent) -> Option<Rounds> {
         let (share, cost) = (agent.options.budget_share()?, agent.governor.cost?);
-        let now = clock::now();
+        let (now, busy) = (clock::now(), clock::process_cpu());
         Some(Rounds {
             looks: Looks::begin(&agent.region, now),
             chooser: Chooser::new(share, now),
             cost,
             looked: now,
             decided: now,
-            busy: clock::process_cpu(),
+            busy,
             held_back: 0.0,
             own: (0, 0.0),
             trial: Trial::new(now),
             trials: Trials::default(),
             over: None,
+            seldom: Seldom::begin(now, busy),
             kept_fails: false,
             held: FxHashMap::default(),
         })
@@ -258,9 +305,10 @@ impl Rounds {
         }
         let busy = clock::process_cpu();
         let mut sample = self.looks.take(&agent.region, now);
+        self.seldom.add(&sample.methods, span.0 as f64 / 1e9);
         {
-            let timed = agent.governor.timed.lock().unwrap_or_else(|e| e.into_inner());
-            sample.weigh(|id| if timed.contains(&id) { self.cost.timed / self.cost.plain } else { 1.0 });
+            let precise = &agent.governor.decided().precise;
+            sample.weigh(|id| if precise.contains(&id) { self.cost.timed / self.cost.plain } else { 1.0 });
         }
         let called = sample.methods.iter().filter(|r| r.per_second >= OFTEN).map(|r| r.id).collect();
         self.held.retain(|_, since| now.since(*since) < HELD);
@@ -286,8 +334,9 @@ impl Rounds {
                     self.trial.put_off(now);
                 }
                 self.tell(agent, true);
-                self.keep(agent);
+                self.keep(agent, now);
             }
+            None if self.seldom.is_due(now) => self.keep(agent, now),
             None => {
                 let made = self.trial.make(agent, env, now);
                 made.inspect(|&(off, on)| {
@@ -303,7 +352,7 @@ impl Rounds {
     fn exceeds(&mut self, agent: &Agent, cpu: f64, now: Nanos) -> Option<String> {
         let budget = agent.options.budget_share()?;
         let (cost, percent) = (self.cost(), budget * 100.0);
-        let is_over = cost > budget && cost * cpu > HARMLESS;
+        let is_over = cost > BEYOND * budget && cost * cpu > HARMLESS;
         self.over = is_over.then(|| self.over.unwrap_or(now));
         let harms = |m: &Measured| {
             // It is looked at again and again, and may not be wrong once: twice the interval, 1 in 20,000.
@@ -363,10 +412,18 @@ impl Rounds {
         decision.drop.retain(can_change);
         decision.restore.retain(can_change);
         {
-            let mut dropped = agent.governor.dropped.write().unwrap_or_else(|e| e.into_inner());
-            dropped.extend(&decision.drop);
+            let decided = &mut *agent.governor.decided_mut();
+            for &id in &decision.drop {
+                // Without its exact times it may be cheap enough.
+                if decided.precise.remove(&id) {
+                    decided.imprecise.insert(id);
+                    self.chooser.not_dropped(id);
+                } else {
+                    decided.dropped.insert(id);
+                }
+            }
             decision.restore.iter().for_each(|id| {
-                dropped.remove(id);
+                decided.dropped.remove(id);
             });
         }
         let changed = decision.drop.iter().chain(&decision.restore);
@@ -386,10 +443,17 @@ impl Rounds {
     }
 
     /// Keeps it for the next start. Where that cannot be, it is said once.
-    fn keep(&mut self, agent: &Agent) {
-        if let (Err(e), Some(place), false) =
-            (agent.governor.keep(agent), &agent.governor.place, self.kept_fails)
-        {
+    fn keep(&mut self, agent: &Agent, now: Nanos) {
+        let seen = self.seldom.seen(now);
+        let price = (agent.options.budget_share().unwrap_or_default(), self.cost.timed);
+        let n = self.seldom.may_be_exact(&seen, price, (now, self.busy));
+        let seldom: FxHashSet<MethodId> = seen[..n].iter().map(|(id, _)| *id).collect();
+        let is_seldom = |id| {
+            let is_plain = agent.governor.class_of(id).is_some();
+            is_plain && seldom.contains(&id) && self.chooser.never_dropped(id)
+        };
+        let kept = agent.governor.keep(agent, &seen, is_seldom);
+        if let (Err(e), Some(place), false) = (kept, &agent.governor.place, self.kept_fails) {
             self.kept_fails = true;
             log::line(&format!(
                 "what it learned cannot be kept in {}: {e}; the next start learns anew (name another place with profile=FILE)",

@@ -1,4 +1,5 @@
-//! What the governor learned of a program, kept for its next start.
+//! What the governor learned of a program, kept for its next start: methods that cost too much, and methods that are
+//! recorded so seldom that their times may be exact.
 //!
 //! The constraint that shaped it: the file may be of another version of the program, damaged, or written by two processes
 //! at once, and none of this may matter. So it is text, a method a line, by name; what is not understood or not found in the
@@ -15,16 +16,35 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The first line.
-const HEAD: &str =
-    "lookback profile 1: methods that cost too much to trace (records a second, class, method, descriptor)";
+const HEAD: &str = "lookback profile 2: methods that cost too much to trace (dropped), or nothing to trace exactly (exact): \
+                    kind, records a second, class, method, descriptor";
 /// No more of a file is read, and no more is written.
 const MOST_BYTES: u64 = 4 << 20;
 const MOST_ROWS: usize = 10_000;
 
-/// A method that was dropped.
+/// What was learned of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It costs too much.
+    Dropped,
+    /// Its times may be exact.
+    Exact,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Kind::Dropped => "dropped",
+            Kind::Exact => "exact",
+        }
+    }
+}
+
+/// A method that something was learned of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
-    /// Records a second before it was.
+    pub(crate) kind: Kind,
+    /// Records a second, before it was dropped if it was.
     pub(crate) per_second: f64,
     pub(crate) class: String,
     pub(crate) method: String,
@@ -32,7 +52,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    fn key(&self) -> Key {
+    pub(crate) fn key(&self) -> Key {
         (hash_class(&self.class), hash_method(&self.method, &self.descriptor))
     }
 
@@ -43,7 +63,7 @@ impl Row {
 }
 
 /// The hashes of a class and of a method of it.
-type Key = (u64, u64);
+pub(crate) type Key = (u64, u64);
 
 /// What earlier runs have learned.
 #[derive(Debug, Default)]
@@ -67,12 +87,17 @@ impl Profile {
 
     /// How fast a method was recorded before it was dropped; `None` when it was not.
     pub(crate) fn rate(&self, class: u64, method: u64) -> Option<f64> {
-        self.rows.get(&(class, method)).map(|row| row.per_second)
+        self.rows.get(&(class, method)).filter(|row| row.kind == Kind::Dropped).map(|row| row.per_second)
     }
 
-    /// What the next start should know: what is dropped now, and what this run has not come to.
-    pub(crate) fn with(&self, dropped: Vec<Row>, has_come_to: impl Fn(&Key) -> bool) -> Vec<Row> {
-        let mut rows = dropped;
+    /// Whether a method was recorded so seldom that its times may be exact.
+    pub(crate) fn is_exact(&self, class: u64, method: u64) -> bool {
+        self.rows.get(&(class, method)).is_some_and(|row| row.kind == Kind::Exact)
+    }
+
+    /// What the next start should know: what this run has `learned`, and what it has not come to.
+    pub(crate) fn with(&self, learned: Vec<Row>, has_come_to: impl Fn(&Key) -> bool) -> Vec<Row> {
+        let mut rows = learned;
         let mut older: Vec<Row> =
             self.rows.iter().filter(|(key, _)| !has_come_to(key)).map(|(_, row)| row.clone()).collect();
         older.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
@@ -84,9 +109,11 @@ impl Profile {
 
 fn parse(line: &str) -> Option<Row> {
     let mut fields = line.split('\t');
+    let kind = fields.next()?;
+    let kind = [Kind::Dropped, Kind::Exact].into_iter().find(|k| k.name() == kind)?;
     let per_second = fields.next()?.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0)?;
     let mut text = || fields.next().filter(|text| !text.is_empty()).map(str::to_owned);
-    let row = Row { per_second, class: text()?, method: text()?, descriptor: text()? };
+    let row = Row { kind, per_second, class: text()?, method: text()?, descriptor: text()? };
     fields.next().is_none().then_some(row)
 }
 
@@ -94,7 +121,8 @@ fn parse(line: &str) -> Option<Row> {
 pub(crate) fn write(path: &Path, rows: &[Row]) -> io::Result<()> {
     let mut text = format!("{HEAD}\n");
     for row in rows {
-        let _ = writeln!(text, "{:.0}\t{}\t{}\t{}", row.per_second, row.class, row.method, row.descriptor);
+        let Row { kind, per_second, class, method, descriptor } = row;
+        let _ = writeln!(text, "{}\t{per_second:.0}\t{class}\t{method}\t{descriptor}", kind.name());
     }
     if let Some(dir) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -144,7 +172,8 @@ mod tests {
     use super::*;
 
     fn row(per_second: f64, method: &str) -> Row {
-        Row { per_second, class: "com.acme.Api".into(), method: method.into(), descriptor: "(I)V".into() }
+        let (class, descriptor) = ("com.acme.Api".into(), "(I)V".into());
+        Row { kind: Kind::Dropped, per_second, class, method: method.into(), descriptor }
     }
 
     fn rate(profile: &Profile, method: &str) -> Option<f64> {
@@ -160,6 +189,12 @@ mod tests {
         write(&path, &[row(7e6, "find")]).unwrap();
         let profile = Profile::read(&path);
         assert_eq!((rate(&profile, "find"), rate(&profile, "put")), (Some(7e6), None));
+        let exact = Row { kind: Kind::Exact, ..row(2.0, "find") };
+        write(&path, &[exact.clone(), row(7e6, "put")]).unwrap();
+        let profile = Profile::read(&path);
+        assert_eq!((rate(&profile, "find"), rate(&profile, "put")), (None, Some(7e6)));
+        let is_exact = |row: &Row| profile.is_exact(row.key().0, row.key().1);
+        assert_eq!((is_exact(&exact), is_exact(&row(0.0, "put"))), (true, false));
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing else is left there");
     }
 
@@ -183,12 +218,13 @@ mod tests {
             assert!(found.is_none() || found == Some(5e6), "{cut}");
         }
         let text = format!(
-            "{HEAD}\nNaN\tcom.acme.Api\tfind\t(I)V\n-1\tx\ty\tz\n\u{fffd}\n3\tcom.acme.Api\tfind\n9\tcom.acme.Api\tput\t(I)V\n"
+            "{HEAD}\ndropped\tNaN\tcom.acme.Api\tfind\t(I)V\ndropped\t-1\tx\ty\tz\n\u{fffd}\n\
+             dropped\t3\tcom.acme.Api\tfind\nodd\t3\tcom.acme.Api\tfind\t(I)V\ndropped\t9\tcom.acme.Api\tput\t(I)V\n"
         );
         fs::write(&path, text).unwrap();
         let profile = Profile::read(&path);
         assert_eq!((rate(&profile, "find"), rate(&profile, "put")), (None, Some(9.0)));
-        fs::write(&path, "lookback profile 99\n9\tcom.acme.Api\tput\t(I)V\n").unwrap();
+        fs::write(&path, "lookback profile 99\ndropped\t9\tcom.acme.Api\tput\t(I)V\n").unwrap();
         assert_eq!(rate(&Profile::read(&path), "put"), None, "of a version to come");
     }
 

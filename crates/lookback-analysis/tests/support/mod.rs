@@ -38,6 +38,7 @@ pub(crate) struct Tracer {
     pub(crate) calls: Vec<Call>,
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) timed: Vec<u32>,
+    pub(crate) precise: Vec<u32>,
     open: Vec<usize>,
     slots: Vec<u32>,
     first: u64,
@@ -46,6 +47,7 @@ pub(crate) struct Tracer {
     ticked: u64,
     force: bool,
     braked: bool,
+    held: bool,
     carries: Option<u64>,
 }
 
@@ -75,6 +77,7 @@ impl Tracer {
             calls: Vec::new(),
             chunks: Vec::new(),
             timed: Vec::new(),
+            precise: Vec::new(),
             open: Vec::new(),
             slots: Vec::new(),
             first: now,
@@ -83,6 +86,7 @@ impl Tracer {
             ticked: 0,
             force: true,
             braked: false,
+            held: false,
             carries: None,
         }
     }
@@ -126,8 +130,17 @@ impl Tracer {
     fn timed_slot(&mut self, slot: u32) {
         self.slots.push(slot);
         if self.braked {
-            self.slots.extend(gap(GapCause::Brake, 0));
+            self.slots.extend(gap(self.cause(), 0));
         }
+    }
+
+    fn cause(&self) -> GapCause {
+        if self.held { GapCause::BrakeAll } else { GapCause::Brake }
+    }
+
+    /// Whether calls of a method are recorded now, with their exact times.
+    fn is_exact(&self, method: u32) -> bool {
+        self.timed.contains(&method) || self.precise.contains(&method) && !(self.braked && self.held)
     }
 
     fn tick_number(&self) -> u64 {
@@ -152,7 +165,7 @@ impl Tracer {
         if self.slots.len() + 8 > self.slots_a_chunk {
             self.flush();
         }
-        if self.timed.contains(&method) {
+        if self.is_exact(method) {
             self.stamp(true);
         } else if (self.force || self.tick_number() != self.ticked) && !self.braked {
             // An entry may not call anything: it writes the coarse time.
@@ -167,8 +180,7 @@ impl Tracer {
     pub(crate) fn leave(&mut self) {
         let call = self.open.pop().expect("a call is open");
         let method = self.calls[call].method;
-        let timed = self.timed.contains(&method);
-        if timed || (self.force || self.tick_number() != self.ticked) && !self.braked {
+        if self.is_exact(method) || (self.force || self.tick_number() != self.ticked) && !self.braked {
             self.stamp(true);
         }
         self.slot(method, exit(MethodId(method)));
@@ -178,13 +190,13 @@ impl Tracer {
         }
     }
 
-    /// A braked thread records timed methods only, each before a gap.
+    /// A braked thread records timed methods only, and precise ones unless these are held back, each before a gap.
     fn slot(&mut self, method: u32, slot: u32) {
         if !self.braked {
             self.slots.push(slot);
-        } else if self.timed.contains(&method) {
+        } else if self.is_exact(method) {
             self.slots.push(slot);
-            self.slots.extend(gap(GapCause::Brake, 0));
+            self.slots.extend(gap(self.cause(), 0));
         }
     }
 
@@ -198,8 +210,20 @@ impl Tracer {
         self.braked = true;
     }
 
+    /// The braked thread has made too many precise records: this call is the last of them.
+    pub(crate) fn hold(&mut self, precise: u32) {
+        assert!(self.braked && self.precise.contains(&precise));
+        self.enter(precise);
+        self.held = true;
+        self.stamp(true);
+        self.slots.extend([exit(MethodId(precise))]);
+        self.slots.extend(gap(GapCause::BrakeAll, 0));
+        let call = self.open.pop().expect("it was entered");
+        self.calls[call].end = self.now;
+    }
+
     pub(crate) fn release(&mut self) {
-        self.braked = false;
+        (self.braked, self.held) = (false, false);
         self.force = true;
     }
 
@@ -321,6 +345,14 @@ pub(crate) fn thread(key: u32, name: &str) -> Thread {
 /// Decodes chunks of threads without symbols.
 pub(crate) fn decode(chunks: impl IntoIterator<Item = Chunk>, at: u64) -> Recording {
     Recording::from_events(command(at), [], [], chunks.into_iter().map(Event::Chunk))
+}
+
+/// As [`decode`], when these methods are known to be precise.
+pub(crate) fn decode_precise(chunks: Vec<Chunk>, at: u64, precise: &[u32]) -> Recording {
+    let symbols: Vec<_> = precise.iter().map(|&id| (id, "com.acme.P", "p", 1, Wait::None)).collect();
+    let mut classes = classes(&symbols);
+    classes.iter_mut().for_each(|c| c.methods[0].role = Role::Precise);
+    Recording::from_events(command(at), classes, [], chunks.into_iter().map(Event::Chunk))
 }
 
 /// Slices in short: `method start-end depth flags`, times in microseconds after the epoch.

@@ -192,6 +192,7 @@ impl Policy for TraceAll {
         self.next += 1;
         match id.0 % 8 {
             3 if self.mixed => Probe::Timed(id),
+            1 if self.mixed => Probe::Precise(id),
             5 if self.mixed => Probe::Watched { id, rule: (id.0 % 65536) as u16 },
             _ => Probe::Plain(id),
         }

@@ -45,6 +45,8 @@ public final class LookbackTracePoint {
     private static final long MOUNTED = 65576;
     /** What stands there when the end of the last one's turn is recorded. */
     private static final long UNMOUNTED = -1;
+    /** Offset in a slab of the word that is not 0 when, of a braked thread, precise methods are not recorded either. */
+    private static final long HELD = 65584;
 
     /** Offset of Thread.holder, where there is one (JDK 19 and later); else 0. */
     private static final long HOLDER;
@@ -207,6 +209,28 @@ public final class LookbackTracePoint {
         }
     }
 
+    /** A method is entered whose times are exact, as long as a braked thread has not entered too many such. */
+    public static void enterPrecise(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor > 0 || cursor < 0 && U.getInt((-cursor & SLAB) + HELD) == 0) {
+            U.putLong(home, CURSOR, precise(cursor, id));
+        }
+    }
+
+    /** Such a method is left. */
+    public static void exitPrecise(int id) {
+        Object home =
+                HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
+        long cursor = U.getLong(home, CURSOR);
+        if (cursor > 0 || cursor < 0 && U.getInt((-cursor & SLAB) + HELD) == 0) {
+            U.putLong(home, CURSOR, precise(cursor, id | EXIT));
+        } else {
+            lookAgain();
+        }
+    }
+
     /** A method is entered that a detector watches. */
     public static void enterWatched(int id, int rule) {
         Object home =
@@ -337,6 +361,9 @@ public final class LookbackTracePoint {
 
     /** Writes the exact time and the slot; gives the new cursor. */
     static native long timed(long cursor, int slot);
+
+    /** As timed, and counts for what it costs against what the thread may record. */
+    private static native long precise(long cursor, int slot);
 
     /** As timed, for the entry into the method that runs a virtual thread; tells which one. */
     private static native long mounted(long cursor, int slot, long tid);

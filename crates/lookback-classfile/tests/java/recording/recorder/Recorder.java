@@ -65,6 +65,14 @@ public final class Recorder {
         close("timed " + id);
     }
 
+    public static void enterPrecise(int id) {
+        open("precise " + id);
+    }
+
+    public static void exitPrecise(int id) {
+        close("precise " + id);
+    }
+
     public static void enterWatched(int id, int rule) {
         open("watched " + id + " by " + rule);
     }

@@ -40,6 +40,12 @@ public final class LookbackTracePoint {
     public static void exitTimed(int id) {
     }
 
+    public static void enterPrecise(int id) {
+    }
+
+    public static void exitPrecise(int id) {
+    }
+
     public static void enterWatched(int id, int rule) {
     }
 
