@@ -2,7 +2,7 @@
 # Which share of the executed methods that are not trivial Lookback still traces once it has learned:
 #   overhead-share.sh JAVA AGENT WORKLOADS PROBE NAME SIZE ITERATIONS
 #
-# The probe says which methods are executed. Lookback's own file of what it has learned, after two starts in a row, says which
+# The probe says which methods are executed. Lookback's own file of what it has learned, after three starts in a row, says which
 # are not traced any more. What is dropped and was not executed, or is not the application's, is in neither number.
 # Constraint: prints the lines that the lab reads, and fails when there are none.
 set -euo pipefail
@@ -16,14 +16,15 @@ run() {
 run "-javaagent:$probe=clock=off,out=$directory/executed"
 # A program that costs less than its budget has no such file.
 touch "$directory/learned"
-for _ in first second; do run "-agentpath:$agent=profile=$directory/learned,quiet=on"; done
+for _ in first second third; do run "-agentpath:$agent=profile=$directory/learned,quiet=on"; done
 awk -F '\t' '
-  # Rows: records a second, class, method, descriptor; then calls, nanoseconds, class, method, descriptor.
-  FILENAME == ARGV[1] { if (NF == 4) dropped[$2 FS $3 FS $4] = 1; next }
-  { executed++; if (($3 FS $4 FS $5) in dropped) gone++ }
+  # Rows: kind, records a second, class, method, descriptor; then calls, nanoseconds, class, method, descriptor.
+  FILENAME == ARGV[1] { if (NF == 5) learned[$3 FS $4 FS $5] = $1; next }
+  { executed++; kind = learned[$3 FS $4 FS $5]; gone += kind == "dropped"; exact += kind == "exact" }
   END {
     if (!executed) exit 1
     printf "result traced.share %.3f %%\n", 100 * (executed - gone) / executed
     printf "result traced.executed %d count\n", executed
     printf "result traced.dropped %d count\n", gone
+    printf "result traced.exact %d count\n", exact
   }' "$directory/learned" "$directory/executed"
