@@ -29,6 +29,9 @@ const BURST: Nanos = Nanos(20_000_000);
 /// recorded in one piece tells more.
 const REST: Nanos = Nanos(10_000_000);
 
+/// What a thread would have recorded while it was braked is judged by what it did for so long before: it may have been braked
+/// for a short burst.
+const RECENTLY: f64 = 0.02;
 /// Slots of a precise record: its time, and its own.
 const PRECISE_SLOTS: i64 = 4;
 
@@ -65,7 +68,7 @@ struct Allowance {
     /// Slots that it recorded while a slot could have been missed, and that it would have recorded beyond them.
     recorded: AtomicU64,
     missed: AtomicU64,
-    /// Slots a second before it was braked.
+    /// Slots a second, about the last [`RECENTLY`] in which it was not braked.
     speed: AtomicU64,
     /// The object that holds its cursor, a global reference.
     home: AtomicPtr<jni_sys::_jobject>,
@@ -129,14 +132,28 @@ impl Brake {
         let Some(pace) = self.pace else { return false };
         let a = &self.threads[i as usize];
         let left = self.left(i, pace, now).saturating_sub(slots as i64);
-        let took = now.since(Nanos(a.reckoned.swap(now.0, Ordering::Relaxed)));
+        self.hurry(i, slots, now);
+        a.reckoned.store(now.0, Ordering::Relaxed);
         a.left.store(left, Ordering::Relaxed);
         a.recorded.fetch_add(slots as u64, Ordering::Relaxed);
         if left >= 0 && !self.is_paused() {
             return false;
         }
-        self.take_hold(i, slots, took, now);
+        self.take_hold(i, now);
         true
+    }
+
+    /// The thread of slab `i` has recorded `slots` since its last page, or since it was released.
+    fn hurry(&self, i: u32, slots: usize, now: Nanos) {
+        let a = &self.threads[i as usize];
+        let since = a.reckoned.load(Ordering::Relaxed).max(a.freed.load(Ordering::Relaxed));
+        let took = now.since(Nanos(since)).0.max(1) as f64 / 1e9;
+        let page = slots as f64 / took;
+        let speed = match a.speed.load(Ordering::Relaxed) {
+            0 => page,
+            speed => speed as f64 + (page - speed as f64) * took / (took + RECENTLY),
+        };
+        a.speed.store(speed.round() as u64, Ordering::Relaxed);
     }
 
     /// The thread of slab `i` makes a precise record.
@@ -156,16 +173,15 @@ impl Brake {
     pub(crate) fn joins_pause(&self, i: u32, slots: usize, now: Nanos) -> bool {
         let paused = self.is_paused();
         if paused {
-            let page = Nanos(self.threads[i as usize].reckoned.load(Ordering::Relaxed));
-            self.take_hold(i, slots, now.since(page), now);
+            self.hurry(i, slots, now);
+            self.take_hold(i, now);
         }
         paused
     }
 
-    /// The thread of slab `i`, which recorded `slots` in the time that it `took`, is braked from now on.
-    fn take_hold(&self, i: u32, slots: usize, took: Nanos, now: Nanos) {
+    /// The thread of slab `i` is braked from now on.
+    fn take_hold(&self, i: u32, now: Nanos) {
         let a = &self.threads[i as usize];
-        a.speed.store((slots as u64).saturating_mul(1_000_000_000) / took.0.max(1), Ordering::Relaxed);
         a.since.store(now.0, Ordering::Relaxed);
         // When it is full, the sweep finds the thread.
         let _ = self.braked.push(i);
@@ -415,6 +431,17 @@ mod tests {
         assert_eq!(brake.missed(0), 0);
         assert_eq!(brake.totals(0), (pages * 1_000, 1_100_000));
         assert!(!brake.spend(0, 1_000, later), "it has 100 pages again");
+    }
+
+    #[test]
+    fn who_is_braked_for_a_burst_is_not_taken_to_have_gone_on_with_it() {
+        let brake = brake();
+        let calm = (0..100).map(|page| 1_000 * MS + page * 10 * MS);
+        calm.for_each(|now| assert!(!brake.spend(0, 1_000, Nanos(now))));
+        let (pages, now) = until_braked(&brake, 2_000 * MS, 10_000, 10_000).expect("a burst");
+        assert!(brake.goes_on(0, Nanos(now.0 + 11 * MS)));
+        let missed = brake.missed(0);
+        assert!(pages == 223 && missed < 1_100_000 / 8, "{missed}, of 1,100,000 at the speed of the burst");
     }
 
     #[test]

@@ -1,22 +1,33 @@
 //! Which methods are dropped and which come back, from how fast they are recorded and what a record costs.
 //!
-//! The constraint that shaped it: each change stops the program and has compiled code thrown away, so it is made only when
-//! the budget is nearly spent, goes well below it at once, and the next one waits longer. It knows no VM: numbers in,
-//! methods out.
+//! The constraint that shaped it: a change has all compiled code thrown away that has to do with a class, and to compile it
+//! anew may cost more than the records do in an hour: of javac, two methods cost 20 s of processor time. The brake keeps to
+//! the budget in any case. So, once code is compiled, methods are dropped only when tracing would cost more than the whole
+//! budget for long; then it goes well below it at once, and the next change waits longer. What could be better is left to the
+//! next start (`averages.rs`). It knows no VM: numbers in, methods out.
 
 use super::sample::{Rate, Sample};
 use lookback_format::{MethodId, Nanos};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Of the budget: methods are dropped above the first, until records cost no more than the second; while they cost less than
-/// that, some may come back. The budget is for all: as much again goes to own threads, and to what compilers lose. What is
-/// gained by more is little: of Jackson's 1,551 methods 10.1 % must go for 3 %, 12.3 % for 1.5 %, 13.5 % for 0.9 %.
-const HIGH: f64 = 0.5;
-const LOW: f64 = 0.3;
-/// Instead of the second, while the program is young and nothing is known of earlier runs: what is recorded fast then, still interpreted, will be recorded ten
-/// times as fast soon, and each further change has compilers begin anew. Methods that were dropped too early come back.
+/// Of the budget: what records may cost after a change; while they cost less than that, methods may come back. The budget is
+/// for all: the rest goes to own threads, and to what compilers lose. What is gained by more is little: of Jackson's 1,551
+/// methods 10.1 % must go for 3 %, 12.3 % for 1.5 %, 13.5 % for 0.9 %.
+pub(super) const LOW: f64 = 0.3;
+/// What they may cost before a change, while the program is young and nothing is known of earlier runs.
+const HIGH_AT_FIRST: f64 = 0.5;
+/// And after it: what is recorded fast then, still interpreted, will be recorded ten times as fast soon, and each further change
+/// has compilers begin anew. Methods that were dropped too early come back.
 const LOW_AT_FIRST: f64 = 0.1;
 const YOUNG: Nanos = Nanos(8_000_000_000);
+/// How long tracing may cost twice the budget before methods are dropped, seconds; half as long thrice the budget, and
+/// so on.
+const OVER: f64 = 20.0;
+/// What it costs to have a method back, seconds of processor time, most of it the compilers'; what may be spent on that, of
+/// the program's processor time; and how much of that can be saved, seconds.
+const EACH: f64 = 0.1;
+const CHANGES: f64 = 0.005;
+const SAVED: f64 = 5.0;
 /// Nobody decides on fewer records than these a second: they cost nothing, and say little.
 const FEWEST_RECORDS: f64 = 10_000.0;
 /// From one change to the next: at first, and at most after several in a row.
@@ -26,8 +37,6 @@ const LONGEST: u64 = 5_000_000_000;
 const CALM: u64 = 30_000_000_000;
 /// How long a method is dropped at least, times four each time that it was too costly again.
 const COOLING: u64 = 60_000_000_000;
-/// How many come back at once.
-const MOST_BACK: usize = 64;
 
 /// A change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,10 +64,15 @@ pub(crate) struct Chooser {
     /// Whether earlier runs have told anything.
     has_learned: bool,
     past: FxHashMap<MethodId, Past>,
-    /// What tracing costs, smoothed; share of the program's processor time.
+    /// What tracing costs, smoothed over about a second; share of the program's processor time.
     cost: f64,
+    /// By how many budgets it was above the budget and for how long, budgets times seconds.
+    over: f64,
+    decided: Nanos,
     changed: Option<Nanos>,
     pause: u64,
+    /// What it may cost now to have methods back, seconds of processor time.
+    saved: f64,
 }
 
 impl Chooser {
@@ -69,19 +83,32 @@ impl Chooser {
             has_learned: false,
             past: FxHashMap::default(),
             cost: 0.0,
+            over: 0.0,
+            decided: now,
             changed: None,
             pause: SHORTEST,
+            saved: 0.0,
         }
     }
 
     /// A method is dropped that was recorded so fast in an earlier run.
     pub(crate) fn recall(&mut self, id: MethodId, per_second: f64, now: Nanos) {
         self.has_learned = true;
-        self.remember(id, per_second, now);
+        self.dropped_now(id, per_second, now);
+    }
+
+    fn remember(&mut self, decision: &Decision, sample: &Sample, now: Nanos) {
+        let drop: FxHashSet<MethodId> = decision.drop.iter().copied().collect();
+        for rate in sample.methods.iter().filter(|rate| drop.contains(&rate.id)) {
+            self.dropped_now(rate.id, rate.per_second, now);
+        }
+        for id in &decision.restore {
+            self.past.entry(*id).and_modify(|p| p.since = None);
+        }
     }
 
     /// A method is dropped that was recorded so fast.
-    fn remember(&mut self, id: MethodId, per_second: f64, now: Nanos) {
+    fn dropped_now(&mut self, id: MethodId, per_second: f64, now: Nanos) {
         let times = self.past.get(&id).map_or(0, |past| past.times) + 1;
         self.past.insert(id, Past { since: Some(now), times, per_second });
     }
@@ -124,19 +151,30 @@ impl Chooser {
         } else {
             self.cost * 0.75 + cost * 0.25
         };
+        // It is asked several times a second, unless tracing was off.
+        let span = (now.since(self.decided).0 as f64 / 1e9).min(1.0);
+        self.decided = now;
+        self.over = (self.over + (cost / self.budget - 1.0) * span).max(0.0);
+        self.saved = (self.saved + CHANGES * cpu * span).min(SAVED);
         if !self.may_change(now) {
             return None;
         }
-        let decision = if self.cost > HIGH * self.budget && sample.per_second > FEWEST_RECORDS {
-            self.drop_costliest(sample, share, now)
+        let is_young = self.is_young(now);
+        let is_dear = if is_young { self.cost > HIGH_AT_FIRST * self.budget } else { self.over > OVER };
+        let decision = if is_dear && sample.per_second > FEWEST_RECORDS {
+            self.costliest(sample, share, now)
         } else if self.cost < LOW * self.budget {
-            self.restore_cooled(share, now)
+            self.cooled(share, now)
         } else {
             return None;
         };
-        if decision == Decision::default() {
+        let price = EACH * decision.restore.len() as f64;
+        if decision == Decision::default() || self.saved < price {
             return None;
         }
+        self.saved -= price;
+        self.over = 0.0;
+        self.remember(&decision, sample, now);
         let calm = self.changed.is_none_or(|at| now.since(at).0 >= CALM);
         self.pause = if calm { SHORTEST } else { (self.pause * 2).min(LONGEST) };
         self.changed = Some(now);
@@ -147,15 +185,19 @@ impl Chooser {
         self.changed.is_none_or(|at| now.since(at).0 >= self.pause)
     }
 
+    /// Nothing was compiled for long, and what is hot is not known yet.
+    fn is_young(&self, now: Nanos) -> bool {
+        now.since(self.begun) < YOUNG && !self.has_learned
+    }
+
     /// The costliest methods, until the rest costs little enough.
-    fn drop_costliest(&mut self, sample: &Sample, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
+    fn costliest(&self, sample: &Sample, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
         let mut methods: Vec<&Rate> = sample.methods.iter().collect();
         // Of two that cost the same, a leaf tells less: its time is its caller's.
         let weight = |rate: &Rate| rate.per_second * (0.5 + 0.5 * rate.leaf);
         methods.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         let mut left = share(sample.per_second);
-        let is_young = now.since(self.begun) < YOUNG && !self.has_learned;
-        let enough = self.budget * if is_young { LOW_AT_FIRST } else { LOW };
+        let enough = self.budget * if self.is_young(now) { LOW_AT_FIRST } else { LOW };
         let mut dropped = Vec::new();
         for rate in methods {
             if left <= enough {
@@ -163,14 +205,13 @@ impl Chooser {
             }
             left -= share(rate.per_second);
             dropped.push(rate.id);
-            self.remember(rate.id, rate.per_second, now);
         }
         Decision { drop: dropped, restore: Vec::new() }
     }
 
     /// Methods that have cooled for long enough, the least costly first, as far as there is room for what they cost before;
     /// one that would not fit has its turn after four times as long, for it may have become cold.
-    fn restore_cooled(&mut self, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
+    fn cooled(&self, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
         let cooled = |p: &Past, factor: u64| {
             let least = COOLING
                 .saturating_mul(4_u64.saturating_pow(p.times.saturating_sub(1)))
@@ -180,10 +221,11 @@ impl Chooser {
         let mut candidates: Vec<(MethodId, Past)> =
             self.past.iter().filter(|(_, p)| cooled(p, 1)).map(|(id, p)| (*id, *p)).collect();
         candidates.sort_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second));
-        let mut room = (LOW + HIGH) / 2.0 * self.budget - self.cost;
+        let mut room = (LOW + HIGH_AT_FIRST) / 2.0 * self.budget - self.cost;
+        let most = (self.saved / EACH) as usize;
         let mut restore = Vec::new();
         for (id, past) in candidates {
-            if restore.len() == MOST_BACK {
+            if restore.len() == most {
                 break;
             }
             let cost = share(past.per_second);
@@ -193,7 +235,6 @@ impl Chooser {
                 continue;
             }
             restore.push(id);
-            self.past.entry(id).and_modify(|p| p.since = None);
         }
         Decision { drop: Vec::new(), restore }
     }
@@ -219,6 +260,12 @@ mod tests {
         Sample { per_second: methods.iter().map(|r| r.per_second).sum(), held_back: 0.0, methods }
     }
 
+    /// Decides each second from this one on, until there is something to be done; the second, and what.
+    fn until(c: &mut Chooser, s: &Sample, from: u64) -> (u64, Decision) {
+        let decided = (from..from + 9_000).find_map(|t| c.decide(s, 1.0, 1.0, at(t)).map(|d| (t, d)));
+        decided.expect("a decision")
+    }
+
     fn ids(list: &[u32]) -> Vec<MethodId> {
         list.iter().copied().map(MethodId).collect()
     }
@@ -227,7 +274,7 @@ mod tests {
     fn the_hottest_go_first_and_no_more_than_needed() {
         let mut c = Chooser::new(0.03, Nanos(0));
         // 1 ns a record, one core: 100 million a second are 10 %.
-        let d = c.decide(&sample(&[(1, 4.5), (2, 80.0), (3, 9.0), (4, 4.0)]), 1.0, 1.0, at(1)).unwrap();
+        let (_, d) = until(&mut c, &sample(&[(1, 4.5), (2, 80.0), (3, 9.0), (4, 4.0)]), 1);
         assert_eq!(d.drop, ids(&[2, 3]), "leaves 0.85 % of 0.9 %");
         assert!(d.restore.is_empty());
         assert!((c.cost() - 0.0975).abs() < 1e-9);
@@ -247,7 +294,7 @@ mod tests {
         let mut s = sample(&[(1, 20.0), (2, 20.0)]);
         s.methods[1].leaf = 1.0;
         s.per_second = 28e6;
-        assert_eq!(c.decide(&s, 1.0, 1.0, at(1)).unwrap().drop, ids(&[2]));
+        assert_eq!(c.decide(&s, 1.0, 1.0, Nanos(SECOND)).unwrap().drop, ids(&[2, 1]));
     }
 
     #[test]
@@ -255,40 +302,57 @@ mod tests {
         let mut c = Chooser::new(0.03, Nanos(0));
         assert_eq!(c.decide(&sample(&[(1, 14.0)]), 1.0, 1.0, at(1)), None);
         assert_eq!(c.decide(&sample(&[(1, 28.0)]), 1.0, 2.0, at(9)), None);
-        assert!(c.decide(&sample(&[(1, 80.0)]), 1.0, 2.0, at(20)).is_some());
+        assert!((20..40).any(|t| c.decide(&sample(&[(1, 160.0)]), 1.0, 2.0, at(t)).is_some()));
+    }
+
+    #[test]
+    fn the_more_it_costs_the_sooner_methods_are_dropped_and_never_within_the_budget() {
+        let when = |millions: f64| until(&mut Chooser::new(0.03, Nanos(0)), &sample(&[(1, millions)]), 1).0;
+        assert_eq!((when(60.0), when(90.0), when(320.0), when(3_000.0)), (21, 11, 3, 1));
+        let mut c = Chooser::new(0.03, Nanos(0));
+        let never = (1..9_000).find_map(|s| c.decide(&sample(&[(1, 29.0)]), 1.0, 1.0, at(s)));
+        assert_eq!(never, None);
+        // Now and then above it, and as often below.
+        let by_turns = |s: u64| if s.is_multiple_of(4) { 75.0 } else { 10.0 };
+        let never = (1..9_000).find_map(|s| c.decide(&sample(&[(1, by_turns(s))]), 1.0, 1.0, at(s)));
+        assert_eq!(never, None);
+    }
+
+    #[test]
+    fn what_is_known_of_earlier_runs_makes_no_program_young() {
+        let warm = sample(&[(1, 20.0)]);
+        assert!(Chooser::new(0.03, Nanos(0)).decide(&warm, 1.0, 1.0, Nanos(SECOND)).is_some());
+        let mut c = Chooser::new(0.03, Nanos(0));
+        c.recall(MethodId(9), 1.0, Nanos(0));
+        assert_eq!(c.decide(&warm, 1.0, 1.0, Nanos(SECOND)), None);
     }
 
     #[test]
     fn changes_in_a_row_wait_longer_and_after_calm_no_more() {
         let mut c = Chooser::new(0.03, Nanos(0));
         let mut changes = Vec::new();
-        // A new hot method at each quarter of a second, for twenty seconds.
-        for quarter in 0..80_u32 {
-            let now = Nanos(at(1).0 + u64::from(quarter) * SECOND / 4);
+        // A new hot method at each quarter of a second, as long as the program is young.
+        for quarter in 0..31_u32 {
+            let now = Nanos(u64::from(quarter + 1) * SECOND / 4);
             if c.decide(&sample(&[(quarter + 1, 100.0)]), 1.0, 1.0, now).is_some() {
                 changes.push(quarter);
             }
         }
-        assert_eq!(changes[..4], [0, 1, 3, 7]);
-        assert!(changes.len() < 9, "{changes:?}");
-        assert!(c.decide(&sample(&[(900, 100.0)]), 1.0, 1.0, at(70)).is_some());
+        assert_eq!(changes, [0, 1, 3, 7, 15]);
+        until(&mut c, &sample(&[(900, 1_000.0)]), 70);
         assert_eq!(c.pause, SHORTEST);
     }
 
     #[test]
     fn what_cools_comes_back_as_far_as_there_is_room() {
         let mut c = Chooser::new(0.03, Nanos(0));
-        c.decide(&sample(&[(1, 90.0), (2, 10.0), (3, 8.0)]), 1.0, 1.0, at(1)).unwrap();
+        let (dropped, _) = until(&mut c, &sample(&[(1, 90.0), (2, 10.0), (3, 8.0)]), 1);
         assert_eq!(c.dropped().count(), 2);
         let quiet = sample(&[(3, 1.0)]);
-        for second in 2..61 {
-            assert_eq!(c.decide(&quiet, 1.0, 1.0, at(second)), None, "second {second}");
-        }
-        let d = c.decide(&quiet, 1.0, 1.0, at(62)).unwrap();
-        assert_eq!(d.restore, ids(&[2]), "the other one would not fit");
-        let later: Vec<_> =
-            (63..400).filter_map(|s| c.decide(&quiet, 1.0, 1.0, at(s)).map(|d| (s, d.restore))).collect();
-        assert_eq!(later, [(241, ids(&[1]))], "it may have become cold");
+        let (second, d) = until(&mut c, &quiet, dropped + 1);
+        assert_eq!((second - dropped, d.restore), (60, ids(&[2])), "the other one would not fit");
+        let (second, d) = until(&mut c, &quiet, second + 1);
+        assert_eq!((second - dropped, d.restore), (240, ids(&[1])), "it may have become cold");
         assert_eq!(c.dropped().count(), 0);
     }
 
@@ -296,28 +360,26 @@ mod tests {
     fn what_could_not_be_changed_is_as_it_was() {
         let mut c = Chooser::new(0.03, Nanos(0));
         let hot = sample(&[(1, 100.0)]);
-        assert_eq!(c.decide(&hot, 1.0, 1.0, at(1)).unwrap().drop, ids(&[1]));
+        let (second, d) = until(&mut c, &hot, 1);
+        assert_eq!(d.drop, ids(&[1]));
         c.not_dropped(MethodId(1));
         assert_eq!(c.dropped().count(), 0);
-        assert_eq!(c.decide(&hot, 1.0, 1.0, at(2)).unwrap().drop, ids(&[1]), "it is tried again");
+        let (second, d) = until(&mut c, &hot, second + 1);
+        assert_eq!(d.drop, ids(&[1]), "it is tried again");
         let quiet = sample(&[(2, 1.0)]);
-        let back = |c: &mut Chooser, from: u64| {
-            (from..9_000)
-                .find(|&s| c.decide(&quiet, 1.0, 1.0, at(s)).is_some_and(|d| !d.restore.is_empty()))
-                .unwrap()
-        };
-        let first = back(&mut c, 3);
+        let (first, d) = until(&mut c, &quiet, second + 1);
+        assert_eq!(d.restore, ids(&[1]));
         c.not_restored(MethodId(1), at(first));
         assert_eq!(c.dropped().count(), 1);
-        assert!(back(&mut c, first) > first);
+        assert_eq!(until(&mut c, &quiet, first).1.restore, ids(&[1]));
     }
 
     #[test]
     fn what_is_too_hot_again_stays_away_longer() {
         let mut c = Chooser::new(0.03, Nanos(0));
         let (hot, quiet) = (sample(&[(1, 100.0)]), sample(&[(2, 1.0)]));
-        c.decide(&hot, 1.0, 1.0, at(1)).unwrap();
-        let back: Vec<u64> = (2..2_000)
+        let (dropped, _) = until(&mut c, &hot, 1);
+        let back: Vec<u64> = (dropped + 1..2_000)
             .filter(|&s| {
                 let traced = c.dropped().count() == 0;
                 let sample = if traced { &hot } else { &quiet };

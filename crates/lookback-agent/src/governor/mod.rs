@@ -6,12 +6,12 @@
 //! and has the VM take trace points out of classes again, seldom and many at a time: each time the VM stops the program.
 //! Watched methods and wait points are never dropped.
 
+mod averages;
 mod choice;
 mod cost;
 mod measured;
 mod profile;
 mod sample;
-mod seldom;
 mod trial;
 
 use crate::agent::Agent;
@@ -19,6 +19,7 @@ use crate::clock;
 use crate::held;
 use crate::log;
 use crate::retransform;
+use averages::Averages;
 use choice::{Chooser, Decision};
 pub(crate) use cost::Cost;
 use jni_sys::JNIEnv;
@@ -31,7 +32,6 @@ use measured::Trials;
 use profile::{Key, Kind, Profile, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sample::Looks;
-use seldom::Seldom;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -204,21 +204,27 @@ impl Governor {
         names(agent, &told.methods).into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Keeps for the next start what this run has learned: what is dropped, and of what was `seen` that which `is_seldom`.
+    /// Keeps for the next start what this run has learned: what is dropped now, and what `seen` methods should be.
     fn keep(
         &self,
         agent: &Agent,
         seen: &[(MethodId, f64)],
-        is_seldom: impl Fn(MethodId) -> bool,
+        lesson: impl Fn(MethodId) -> Option<Kind>,
     ) -> io::Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        let mut learned: Vec<Row> =
-            rows(agent, Kind::Dropped, &told.methods).into_iter().map(|(_, row)| row).collect();
-        let seen = rows(agent, Kind::Exact, seen);
+        let dropped = rows(agent, Kind::Dropped, &told.methods).into_iter().map(|(_, row)| row);
         let mut come_to = self.recalled.lock().unwrap_or_else(|e| e.into_inner()).all.clone();
-        come_to.extend(learned.iter().chain(seen.iter().map(|(_, row)| row)).map(Row::key));
-        learned.extend(seen.into_iter().filter(|(id, _)| is_seldom(*id)).map(|(_, row)| row));
+        let mut learned: Vec<Row> = dropped.collect();
+        come_to.extend(learned.iter().map(Row::key));
+        for (id, row) in rows(agent, Kind::Exact, seen) {
+            // What is dropped has its row.
+            if come_to.insert(row.key())
+                && let Some(kind) = lesson(id)
+            {
+                learned.push(Row { kind, ..row });
+            }
+        }
         profile::write(place, &self.profile.with(learned, |key| come_to.contains(key)))
     }
 }
@@ -262,7 +268,7 @@ pub(crate) struct Rounds {
     trials: Trials,
     /// Since when tracing costs more than the budget.
     over: Option<Nanos>,
-    seldom: Seldom,
+    averages: Averages,
     kept_fails: bool,
     /// Classes that could not be changed, by the hashes of their names, and since when.
     held: FxHashMap<u64, Nanos>,
@@ -285,7 +291,7 @@ impl Rounds {
             trial: Trial::new(now),
             trials: Trials::default(),
             over: None,
-            seldom: Seldom::begin(now, busy),
+            averages: Averages::begin(now, busy),
             kept_fails: false,
             held: FxHashMap::default(),
         })
@@ -305,7 +311,7 @@ impl Rounds {
         }
         let busy = clock::process_cpu();
         let mut sample = self.looks.take(&agent.region, now);
-        self.seldom.add(&sample.methods, span.0 as f64 / 1e9);
+        self.averages.add(&sample.methods, span.0 as f64 / 1e9);
         {
             let precise = &agent.governor.decided().precise;
             sample.weigh(|id| if precise.contains(&id) { self.cost.timed / self.cost.plain } else { 1.0 });
@@ -336,7 +342,7 @@ impl Rounds {
                 self.tell(agent, true);
                 self.keep(agent, now);
             }
-            None if self.seldom.is_due(now) => self.keep(agent, now),
+            None if self.averages.is_due(now) => self.keep(agent, now),
             None => {
                 let made = self.trial.make(agent, env, now);
                 made.inspect(|&(off, on)| {
@@ -444,15 +450,21 @@ impl Rounds {
 
     /// Keeps it for the next start. Where that cannot be, it is said once.
     fn keep(&mut self, agent: &Agent, now: Nanos) {
-        let seen = self.seldom.seen(now);
-        let price = (agent.options.budget_share().unwrap_or_default(), self.cost.timed);
-        let n = self.seldom.may_be_exact(&seen, price, (now, self.busy));
-        let seldom: FxHashSet<MethodId> = seen[..n].iter().map(|(id, _)| *id).collect();
-        let is_seldom = |id| {
-            let is_plain = agent.governor.class_of(id).is_some();
-            is_plain && seldom.contains(&id) && self.chooser.never_dropped(id)
+        let seen = self.averages.seen(now);
+        let budget = agent.options.budget_share().unwrap_or_default();
+        let at = (now, self.busy);
+        let exact = self.averages.exact(&seen, (budget, self.cost.timed), at);
+        let dear = seen.len() - self.averages.too_dear(&seen, (budget, self.cost.plain), at);
+        let places: FxHashMap<MethodId, usize> = (0..).zip(&seen).map(|(i, (id, _))| (*id, i)).collect();
+        let lesson = |id| {
+            let place = *places.get(&id).filter(|_| agent.governor.class_of(id).is_some())?;
+            match self.chooser.never_dropped(id) {
+                _ if place >= dear => Some(Kind::Dropped),
+                true if place < exact => Some(Kind::Exact),
+                _ => None,
+            }
         };
-        let kept = agent.governor.keep(agent, &seen, is_seldom);
+        let kept = agent.governor.keep(agent, &seen, lesson);
         if let (Err(e), Some(place), false) = (kept, &agent.governor.place, self.kept_fails) {
             self.kept_fails = true;
             log::line(&format!(

@@ -1,20 +1,22 @@
-//! Which methods are recorded so seldom that exact times of all their calls cost next to nothing.
+//! How fast each method was recorded over a whole run, and what the next start makes of it: methods that cost too much are
+//! not traced from the beginning, and methods that cost next to nothing have exact times.
 //!
-//! The constraint that shaped it: a method that runs for long is not called often, but how often is known only once the
-//! program has run, and to rewrite a class for it then would cost more than it tells. So what is counted in one run is for
-//! the next, when the class is rewritten in any case; and a method that no look has ever found is left as it is.
+//! The constraint that shaped it: which method is which is known only once the program has run, and to rewrite a class for
+//! it then would cost more than it gives. At the next start the class is rewritten in any case. A method that no look
+//! has ever found is left as it is.
 
+use super::choice::LOW;
 use super::sample::Rate;
 use lookback_format::{MethodId, Nanos};
 
 /// Of the budget, that all exact times together may cost: 0.1 % of the program's processor time by default, as long as the
 /// program does then what it did before.
-const SHARE: f64 = 1.0 / 30.0;
+const EXACT: f64 = 1.0 / 30.0;
 /// A run says something when it has lasted so long, and says it anew each time that it has lasted twice as long.
 const FIRST: Nanos = Nanos(10_000_000_000);
 
 /// Counts of a run.
-pub(super) struct Seldom {
+pub(super) struct Averages {
     begun: Nanos,
     /// The program's processor time then.
     busy: Nanos,
@@ -23,10 +25,10 @@ pub(super) struct Seldom {
     records: Vec<f32>,
 }
 
-impl Seldom {
+impl Averages {
     /// Begins at `now`, when the program has taken processor time for `busy`.
-    pub(super) fn begin(now: Nanos, busy: Nanos) -> Seldom {
-        Seldom { begun: now, busy, due: now.plus(FIRST.0), records: Vec::new() }
+    pub(super) fn begin(now: Nanos, busy: Nanos) -> Averages {
+        Averages { begun: now, busy, due: now.plus(FIRST.0), records: Vec::new() }
     }
 
     /// Counts what was recorded in so many seconds.
@@ -63,22 +65,42 @@ impl Seldom {
         seen
     }
 
-    /// How many of the methods that were `seen` may have exact times. `budget` is a share of the program's processor time,
-    /// which is `busy` now, `record` what an exact time costs, nanoseconds.
-    pub(super) fn may_be_exact(
+    /// What may be spent on records, nanoseconds a second, when that is a `share` of the program's processor time, which is
+    /// `busy` now.
+    fn room(&self, share: f64, now: Nanos, busy: Nanos) -> f64 {
+        share * busy.since(self.busy).0 as f64 / now.since(self.begun).0.max(1) as f64 * 1e9
+    }
+
+    /// How many of the methods that were `seen`, the first ones, may have exact times. `budget` is a share of the program's
+    /// processor time, which is `busy` now, `timed` what a record with an exact time costs, nanoseconds.
+    pub(super) fn exact(
         &self,
         seen: &[(MethodId, f64)],
-        (budget, record): (f64, f64),
+        (budget, timed): (f64, f64),
         (now, busy): (Nanos, Nanos),
     ) -> usize {
-        let cpu = busy.since(self.busy).0 as f64 / now.since(self.begun).0.max(1) as f64;
-        let mut room = SHARE * budget * cpu * 1e9;
-        let fits = seen.iter().take_while(|(_, per_second)| {
-            room -= per_second * record;
-            room >= 0.0
-        });
-        fits.count()
+        fitting(seen, timed, self.room(EXACT * budget, now, busy))
     }
+
+    /// How many of them, the last ones, cost too much to trace: without them the rest keeps to what is left after a change.
+    /// `plain` is what a record costs, nanoseconds.
+    pub(super) fn too_dear(
+        &self,
+        seen: &[(MethodId, f64)],
+        (budget, plain): (f64, f64),
+        (now, busy): (Nanos, Nanos),
+    ) -> usize {
+        seen.len() - fitting(seen, plain, self.room(LOW * budget, now, busy))
+    }
+}
+
+/// How many of the first methods fit into so much room, when a record costs so much.
+fn fitting(methods: &[(MethodId, f64)], record: f64, mut room: f64) -> usize {
+    let fits = methods.iter().take_while(|(_, per_second)| {
+        room -= per_second * record;
+        room >= 0.0
+    });
+    fits.count()
 }
 
 #[cfg(test)]
@@ -93,26 +115,29 @@ mod tests {
 
     #[test]
     fn the_seldomest_fit_and_what_was_never_seen_is_not_among_them() {
-        let mut seldom = Seldom::begin(Nanos(0), Nanos(0));
+        let mut averages = Averages::begin(Nanos(0), Nanos(0));
         // Of ten seconds it was recorded in one only.
-        seldom.add(&[rate(1, 50_000.0)], 1.0);
+        averages.add(&[rate(1, 50_000.0)], 1.0);
         for _ in 0..10 {
-            seldom.add(&[rate(3, 16_000.0), rate(4, 100_000.0), rate(7, 10.0)], 1.0);
+            averages.add(&[rate(3, 16_000.0), rate(4, 100_000.0), rate(7, 10.0)], 1.0);
         }
-        assert_eq!(seldom.seen(Nanos(9 * SECOND)), [], "too soon");
+        assert_eq!(averages.seen(Nanos(9 * SECOND)), [], "too soon");
         let now = Nanos(10 * SECOND);
-        let seen = seldom.seen(now);
+        let seen = averages.seen(now);
         let methods = [(7, 10.0), (1, 5_000.0), (3, 16_000.0), (4, 100_000.0)];
         assert_eq!(seen, methods.map(|(id, rate)| (MethodId(id), rate)));
         // A tenth of a percent of one core is 1,000,000 ns a second: 21,010 records are 1,050,500.
-        let fit = |record, busy| seldom.may_be_exact(&seen, (0.03, record), (now, Nanos(busy * SECOND)));
+        let fit = |record, busy| averages.exact(&seen, (0.03, record), (now, Nanos(busy * SECOND)));
         assert_eq!((fit(50.0, 10), fit(40.0, 10), fit(50.0, 20), fit(50.0, 0)), (2, 3, 3, 0));
+        // 0.9 % are 9,000,000 ns a second.
+        let dear = |record| averages.too_dear(&seen, (0.03, record), (now, Nanos(10 * SECOND)));
+        assert_eq!((dear(3.0), dear(80.0), dear(500.0)), (0, 1, 2));
     }
 
     #[test]
     fn it_is_said_each_time_that_the_run_has_lasted_twice_as_long() {
-        let mut seldom = Seldom::begin(Nanos(5 * SECOND), Nanos(0));
-        let due: Vec<u64> = (5..200).filter(|&s| seldom.is_due(Nanos(s * SECOND))).collect();
+        let mut averages = Averages::begin(Nanos(5 * SECOND), Nanos(0));
+        let due: Vec<u64> = (5..200).filter(|&s| averages.is_due(Nanos(s * SECOND))).collect();
         assert_eq!(due, [15, 25, 45, 85, 165]);
     }
 }
