@@ -12,7 +12,8 @@
 use crate::region::{Loss, Region};
 use crate::slab::OwnSlab;
 use crate::slab::Slabs;
-use crate::unmounted::{Call, Unmounted};
+use crate::unmounted::{KEPT, Unmounted};
+use crate::watched::Call;
 use crossbeam_queue::ArrayQueue;
 use lookback_format::region::slab;
 use lookback_format::{MethodId, Nanos, ThreadKey};
@@ -29,6 +30,13 @@ pub(crate) struct Fired {
     pub(crate) start: Nanos,
     pub(crate) at: Nanos,
     pub(crate) running: bool,
+}
+
+impl Fired {
+    fn new(place: Place, thread: ThreadKey, c: &Call, at: Nanos, running: bool) -> Fired {
+        let (method, rule) = (MethodId(c.method), c.rule as usize);
+        Fired { place, thread, method, rule, start: c.start, at, running }
+    }
 }
 
 /// Where a watched call is kept.
@@ -55,13 +63,6 @@ pub(crate) struct Detector {
     unmounted: Unmounted,
 }
 
-/// Takes the call at this place of a slab for reporting, if it is still the same.
-fn claim_in_slab(region: &Region, slab: u32, depth: u32, f: &Fired) -> bool {
-    let w = Watch::of(region, region.slab_at(slab), depth);
-    // Relaxed: as in `exit`, whoever swaps first reports it.
-    w.start() == f.start.0 && w.fired().swap(f.at.0, Ordering::Relaxed) == 0
-}
-
 /// How many watched calls of a slab's thread are kept.
 fn depth_of(region: &Region, slab: u32) -> u32 {
     // ORDERING: Acquire; pairs with the Release in `enter` and `mount`.
@@ -75,36 +76,6 @@ fn whose(region: &Region, slab: u32, own: ThreadKey, depth: u32) -> (ThreadKey, 
     match region.u64(region.slab_at(slab) + slab::MOUNTED).load(Ordering::Relaxed) {
         0 | slab::UNMOUNTED => (own, Place::Slab { slab, depth }),
         tid => (ThreadKey::of_virtual(tid), Place::Virtual { tid }),
-    }
-}
-
-/// The words of one watched call in a slab.
-struct Watch<'a> {
-    region: &'a Region,
-    at: usize,
-}
-
-impl Watch<'_> {
-    fn of(region: &Region, slab_at: usize, depth: u32) -> Watch<'_> {
-        Watch { region, at: slab_at + slab::WATCHES + depth as usize * slab::WATCH_BYTES }
-    }
-
-    // Relaxed in all of these: the words belong to the thread; the control thread's look is checked by the
-    // start time, which it reads before and after.
-    fn method(&self) -> u32 {
-        self.region.u32(self.at).load(Ordering::Relaxed)
-    }
-
-    fn rule(&self) -> u32 {
-        self.region.u32(self.at + 4).load(Ordering::Relaxed)
-    }
-
-    fn start(&self) -> u64 {
-        self.region.u64(self.at + 8).load(Ordering::Relaxed)
-    }
-
-    fn fired(&self) -> &AtomicU64 {
-        self.region.u64(self.at + 16)
     }
 }
 
@@ -160,10 +131,12 @@ impl Detector {
     /// Takes a running call for reporting, so that its end does not report it again. Not when it has ended.
     fn claim(&self, region: &Region, f: &Fired) -> bool {
         let ours = match f.place {
-            Place::Slab { slab, depth } => claim_in_slab(region, slab, depth, f),
+            Place::Slab { slab, depth } => region.watched(slab, depth).claim(f.start),
             Place::Virtual { tid } => {
                 self.unmounted.claim(tid, f.start)
-                    || self.carrying(region, tid).any(|(slab, depth)| claim_in_slab(region, slab, depth, f))
+                    || self
+                        .carrying(region, tid)
+                        .any(|(slab, depth)| region.watched(slab, depth).claim(f.start))
             }
         };
         if ours {
@@ -187,14 +160,10 @@ impl Detector {
     pub(crate) fn enter(&self, region: &Region, own: &OwnSlab<'_>, method: u32, rule: u32, now: Nanos) {
         let at = region.slab_at(own.index);
         let depth = region.u32(at + slab::WATCH_DEPTH);
-        // Relaxed: see `Watch`.
+        // Relaxed: only this thread writes it.
         let d = depth.load(Ordering::Relaxed);
         if (d as usize) < slab::WATCH_MAX {
-            let w = Watch::of(region, at, d);
-            w.fired().store(0, Ordering::Relaxed);
-            region.u32(w.at).store(method, Ordering::Relaxed);
-            region.u32(w.at + 4).store(rule, Ordering::Relaxed);
-            region.u64(w.at + 8).store(now.0, Ordering::Relaxed);
+            region.watched(own.index, d).set(&Call { method, rule, start: now, reported: false });
         } else {
             region.lose(Loss::WatchDepth, 1);
         }
@@ -212,16 +181,15 @@ impl Detector {
             return; // entered before tracing was on
         };
         if (d as usize) < slab::WATCH_MAX {
-            let w = Watch::of(region, at, d);
-            let (method, rule, start) = (MethodId(w.method()), w.rule() as usize, Nanos(w.start()));
-            let severity = self.severity(rule, now.since(start));
-            // Relaxed: whoever swaps first reports it; nothing else depends on it.
-            if severity > ALLOWED && w.fired().swap(now.0, Ordering::Relaxed) == 0 {
+            let words = region.watched(own.index, d);
+            let call = words.own();
+            let rule = call.rule as usize;
+            let severity = self.severity(rule, now.since(call.start));
+            if severity > ALLOWED && !words.take().reported {
                 self.count(rule);
                 if self.exceeds_bar(severity) {
                     let (thread, place) = whose(region, own.index, own.key(), d);
-                    let f = Fired { place, thread, method, rule, start, at: now, running: false };
-                    let _ = self.queue.push(f);
+                    let _ = self.queue.push(Fired::new(place, thread, &call, now, false));
                 }
             }
         }
@@ -247,16 +215,12 @@ impl Detector {
             if region.watching(i).load(Ordering::Relaxed) == 0 || !slabs.is_taken(i) {
                 continue;
             }
-            let at = region.slab_at(i);
             for d in 0..depth_of(region, i) {
-                let w = Watch::of(region, at, d);
-                let (method, rule, start) = (MethodId(w.method()), w.rule() as usize, Nanos(w.start()));
-                let severity = self.severity(rule, now.since(start));
-                let worse = slowest.as_ref().is_none_or(|&(s, _)| severity > s);
-                if worse && w.fired().load(Ordering::Relaxed) == 0 && w.start() == start.0 {
+                let Some(call) = region.watched(i, d).get().filter(|c| !c.reported) else { continue };
+                let severity = self.severity(call.rule as usize, now.since(call.start));
+                if slowest.as_ref().is_none_or(|&(s, _)| severity > s) {
                     let (thread, place) = whose(region, i, slabs.key(region, i), d);
-                    let f = Fired { place, thread, method, rule, start, at: now, running: true };
-                    slowest = Some((severity, f));
+                    slowest = Some((severity, Fired::new(place, thread, &call, now, true)));
                 }
             }
         }
@@ -276,12 +240,12 @@ impl Detector {
             Place::Slab { slab: index, depth } => {
                 let at = region.slab_at(index);
                 let same = region.u32(at + slab::KEY).load(Ordering::Relaxed) == f.thread.0;
-                same && depth < depth_of(region, index) && Watch::of(region, at, depth).start() == f.start.0
+                same && depth < depth_of(region, index) && region.watched(index, depth).is(f.start)
             }
             // A call that is moved is in both places for a moment, and in one of them else: so who looks into both
             // twice finds it.
             Place::Virtual { tid } => {
-                let starts = |(i, d)| Watch::of(region, region.slab_at(i), d).start() == f.start.0;
+                let starts = |(i, d)| region.watched(i, d).is(f.start);
                 self.unmounted.has(tid, f.start)
                     || self.carrying(region, tid).any(starts)
                     || self.unmounted.has(tid, f.start)
@@ -308,12 +272,10 @@ impl Detector {
             now,
             &|rule| self.rules.get(rule as usize).map_or(0, |r| r.threshold),
             &mut |tid, c| {
-                let (method, rule, start) = (MethodId(c.method), c.rule as usize, Nanos(c.start));
-                let severity = self.severity(rule, now.since(start));
+                let severity = self.severity(c.rule as usize, now.since(c.start));
                 if slowest.is_none_or(|(s, _)| severity > s) {
                     let (thread, place) = (ThreadKey::of_virtual(tid), Place::Virtual { tid });
-                    let f = Fired { place, thread, method, rule, start, at: now, running: true };
-                    slowest = Some((severity, f));
+                    slowest = Some((severity, Fired::new(place, thread, &c, now, true)));
                 }
             },
         );
@@ -326,13 +288,8 @@ impl Detector {
         let at = region.slab_at(own.index);
         self.unmounted.take(tid, |depth, calls| {
             for d in 0..depth.min(slab::WATCH_MAX as u32) {
-                let w = Watch::of(region, at, d);
-                // Of what is nested deeper than the table keeps, only the depth is known: as if it were reported.
-                let c = calls.get(d as usize).copied().unwrap_or(Call { fired: 1, ..Call::default() });
-                w.fired().store(c.fired, Ordering::Relaxed);
-                region.u32(w.at).store(c.method, Ordering::Relaxed);
-                region.u32(w.at + 4).store(c.rule, Ordering::Relaxed);
-                region.u64(w.at + 8).store(c.start, Ordering::Relaxed);
+                // Of what is nested deeper than the table keeps, only the depth is known.
+                region.watched(own.index, d).set(calls.get(d as usize).unwrap_or(&Call::UNKNOWN));
             }
             // ORDERING: Release; as in `enter`.
             region.u32(at + slab::WATCH_DEPTH).store(depth, Ordering::Release);
@@ -348,12 +305,11 @@ impl Detector {
         if depth == 0 {
             return;
         }
-        let call = |d: u32| {
-            let w = Watch::of(region, at, d);
-            let fired = w.fired().load(Ordering::Relaxed);
-            Call { method: w.method(), rule: w.rule(), start: w.start(), fired }
+        let taken = |d: usize| match u32::try_from(d) {
+            Ok(d) if d < depth => region.watched(own.index, d).take(),
+            _ => Call::UNKNOWN,
         };
-        let calls = [0, 1].map(|d| if d < depth { call(d) } else { Call { fired: 1, ..Call::default() } });
+        let calls: [Call; KEPT] = std::array::from_fn(taken);
         let threshold = |rule: u32| self.rules.get(rule as usize).map_or(0, |r| r.threshold);
         let is_kept = own.carries().is_some_and(|tid| self.unmounted.put(tid, depth, &calls, &threshold));
         if !is_kept {

@@ -43,6 +43,7 @@ mod ticker;
 mod trace_points;
 mod unmounted;
 mod waits;
+mod watched;
 
 use jni_sys::{JavaVM, jint};
 use lookback_jvmti::text;

@@ -7,6 +7,7 @@
 
 use crate::cgroup;
 use crate::clock;
+use crate::watched::Words;
 use lookback_format::region::{self, ACTIVE, HEADER_BYTES, MAX_SLABS, VERSION, WATCHING, header, slab};
 use lookback_format::slot::FILLER;
 use lookback_options::Options;
@@ -242,6 +243,14 @@ impl Region {
         debug_assert_eq!(at % 8, 0);
         // SAFETY: as in `u32`.
         unsafe { AtomicU64::from_ptr(self.base.add(at).cast()) }
+    }
+
+    /// Where slab `i`'s thread keeps its watched call number `depth`, 0 = outermost, below [`slab::WATCH_MAX`].
+    pub(crate) fn watched(&self, i: u32, depth: u32) -> &Words {
+        debug_assert!((depth as usize) < slab::WATCH_MAX);
+        let at = self.slab_at(i) + slab::WATCHES + depth as usize * slab::WATCH_BYTES;
+        // SAFETY: as in `u32`; nothing but atomic words, which are a multiple of 8 bytes each.
+        unsafe { &*self.base.add(at).cast() }
     }
 
     /// The flag of slab `i` in one of the two areas of bytes.

@@ -7,48 +7,21 @@
 //! know what is slow.
 //!
 //! A cell: `tid` 0 free, [`BUSY`] being filled, else whose calls it holds. Carriers fill and free it; of one virtual
-//! thread only one at a time, and the VM's scheduler orders them. The control thread reads, and claims a call by
-//! one word, in which its start and whether it was reported stand together, and which the carrier that takes the call up
-//! swaps: so one of the two reports it, and no other call that has come in its place.
+//! thread only one at a time, and the VM's scheduler orders them. The control thread reads, and claims calls.
 
+use crate::watched::{Call, Words};
 use lookback_format::Nanos;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How many nested calls of a thread are kept; of the others only how many there were. So a cell is one cache line.
-const KEPT: usize = 2;
+pub(crate) const KEPT: usize = 3;
 /// A thread's calls are in one of so many neighbouring cells.
 const NEAR: usize = 8;
 /// What was found too slow and not claimed is looked at again after so long: 8 MiB are not read at each look.
 const AGAIN: u64 = 100_000_000;
 /// No thread has this id.
 const BUSY: u64 = u64::MAX;
-/// In place of a call's state: a carrier has taken it up. Its start is no time, and it counts as reported.
-const TAKEN: u64 = u64::MAX;
-
-/// A watched call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Call {
-    pub(crate) method: u32,
-    pub(crate) rule: u32,
-    pub(crate) start: u64,
-    /// Not 0: it was reported.
-    pub(crate) fired: u64,
-}
-
-impl Call {
-    /// Start and whether it was reported, in one word. Times have 62 bits: 146 years.
-    fn state(&self) -> u64 {
-        self.start << 2 | u64::from(self.fired != 0)
-    }
-}
-
-#[repr(C)]
-struct Words {
-    method: AtomicU32,
-    rule: AtomicU32,
-    state: AtomicU64,
-}
 
 #[repr(C, align(64))]
 struct Cell {
@@ -108,8 +81,8 @@ impl Unmounted {
         cell.depth.store(u64::from(depth), Ordering::Relaxed);
         for (words, c) in cell.calls.iter().zip(calls) {
             words.set(c);
-            if c.fired == 0 {
-                due = due.min(c.start.saturating_add(threshold(c.rule)));
+            if !c.reported {
+                due = due.min(c.start.0.saturating_add(threshold(c.rule)));
             }
         }
         self.used.fetch_add(1, Ordering::Relaxed);
@@ -125,9 +98,8 @@ impl Unmounted {
     /// They are out of the table when it returns.
     pub(crate) fn take(&self, tid: u64, f: impl FnOnce(u32, &[Call; KEPT])) {
         let Some(cell) = self.find(tid) else { return };
-        // Relaxed: who swaps first has it, and nothing else depends on it.
-        let calls = [0, 1].map(|i| cell.calls[i].with(cell.calls[i].state.swap(TAKEN, Ordering::Relaxed)));
-        f(cell.depth.load(Ordering::Relaxed) as u32, &calls);
+        // Relaxed: published by the cell's `tid`.
+        f(cell.depth.load(Ordering::Relaxed) as u32, &cell.calls.each_ref().map(Words::take));
         self.free(cell, tid);
     }
 
@@ -142,17 +114,12 @@ impl Unmounted {
 
     /// Whether a call of a virtual thread that began then is in the table.
     pub(crate) fn has(&self, tid: u64, start: Nanos) -> bool {
-        self.find(tid).is_some_and(|c| c.calls.iter().any(|w| w.get().start == start.0))
+        self.find(tid).is_some_and(|c| c.calls.iter().any(|w| w.is(start)))
     }
 
     /// Takes a call for reporting; false when it is reported already, or is not here any more.
     pub(crate) fn claim(&self, tid: u64, start: Nanos) -> bool {
-        let Some(cell) = self.find(tid) else { return false };
-        let [waits, reported] = [0, 1].map(|fired| Call { start: start.0, fired, ..Call::default() }.state());
-        // Relaxed: as in `take`.
-        let claimed =
-            |w: &Words| w.state.compare_exchange(waits, reported, Ordering::Relaxed, Ordering::Relaxed);
-        cell.calls.iter().any(|w| claimed(w).is_ok())
+        self.find(tid).is_some_and(|c| c.calls.iter().any(|w| w.claim(start)))
     }
 
     /// Gives `found` the calls that are not reported and have taken longer than `threshold` allows their rule.
@@ -170,8 +137,8 @@ impl Unmounted {
             if tid == 0 || tid == BUSY {
                 continue;
             }
-            for call in cell.calls.iter().map(Words::get).filter(|c| c.fired == 0) {
-                let due = call.start.saturating_add(threshold(call.rule));
+            for call in cell.calls.iter().filter_map(Words::get).filter(|c| !c.reported) {
+                let due = call.start.0.saturating_add(threshold(call.rule));
                 next = next.min(due.max(if due <= now.0 { now.0.saturating_add(AGAIN) } else { 0 }));
                 // Of another thread since, or of none: then what was read may be of both.
                 if due <= now.0 && cell.tid.load(Ordering::Acquire) == tid {
@@ -195,29 +162,6 @@ impl Unmounted {
     }
 }
 
-impl Words {
-    // Relaxed in both: published by the cell's `tid`, and looked at again by who acts on them.
-    fn get(&self) -> Call {
-        self.with(self.state.load(Ordering::Relaxed))
-    }
-
-    /// The call, its state being this.
-    fn with(&self, state: u64) -> Call {
-        Call {
-            method: self.method.load(Ordering::Relaxed),
-            rule: self.rule.load(Ordering::Relaxed),
-            start: state >> 2,
-            fired: state & 1,
-        }
-    }
-
-    fn set(&self, c: &Call) {
-        self.method.store(c.method, Ordering::Relaxed);
-        self.rule.store(c.rule, Ordering::Relaxed);
-        self.state.store(c.state(), Ordering::Relaxed);
-    }
-}
-
 /// Cells that are all zero and are not touched: a vector would write each of them.
 fn zeroed(cells: usize) -> Box<[Cell]> {
     let Some(layout) = Layout::array::<Cell>(cells).ok().filter(|l| l.size() > 0) else {
@@ -238,10 +182,10 @@ mod tests {
     use super::*;
 
     fn call(start: u64) -> Call {
-        Call { method: 7, rule: 0, start, fired: 0 }
+        Call { method: 7, rule: 0, start: Nanos(start), reported: false }
     }
 
-    const NONE: Call = Call { method: 0, rule: 0, start: 0, fired: 1 };
+    const NONE: Call = Call::UNKNOWN;
 
     const NOBODY: [u64; 0] = [];
 
@@ -254,11 +198,11 @@ mod tests {
     #[test]
     fn a_call_goes_in_and_comes_out_as_it_was() {
         let t = Unmounted::new(16);
-        assert!(t.put(5, 3, &[call(10), call(20)], &|_| 100));
+        assert!(t.put(5, 4, &[call(10), call(20), NONE], &|_| 100));
         assert!(t.has(5, Nanos(20)) && !t.has(6, Nanos(20)));
         let mut got = None;
         t.take(5, |depth, calls| got = Some((depth, *calls)));
-        assert_eq!(got, Some((3, [call(10), call(20)])));
+        assert_eq!(got, Some((4, [call(10), call(20), NONE])));
         t.take(5, |_, _| panic!("it is out"));
         assert!(!t.has(5, Nanos(20)));
     }
@@ -266,15 +210,17 @@ mod tests {
     #[test]
     fn what_is_too_slow_is_found_once_it_is_and_claimed_once() {
         let t = Unmounted::new(1 << 10);
-        assert!(t.put(5, 1, &[call(10), NONE], &|_| 100) && t.put(6, 1, &[call(60), NONE], &|_| 100));
+        assert!(
+            t.put(5, 1, &[call(10), NONE, NONE], &|_| 100) && t.put(6, 1, &[call(60), NONE, NONE], &|_| 100)
+        );
         assert_eq!(due(&t, 109), NOBODY);
         assert_eq!(due(&t, 110), [5]);
         assert_eq!(due(&t, 111), NOBODY, "it was found just now");
         assert!(t.claim(5, Nanos(10)) && !t.claim(5, Nanos(10)));
         assert_eq!(due(&t, 159), NOBODY);
         assert_eq!(due(&t, 160), [6]);
-        t.take(5, |_, calls| assert_ne!(calls[0].fired, 0));
-        t.take(6, |_, calls| assert_eq!(calls[0].fired, 0));
+        t.take(5, |_, calls| assert!(calls[0].reported));
+        t.take(6, |_, calls| assert!(!calls[0].reported));
         assert!(!t.claim(6, Nanos(60)), "a carrier has it");
         assert_eq!(due(&t, 500), NOBODY);
     }
@@ -282,18 +228,18 @@ mod tests {
     #[test]
     fn many_threads_find_room_and_what_does_not_is_said() {
         let t = Unmounted::new(1 << 10);
-        let kept = (1_000..1_700).filter(|&tid| t.put(tid, 1, &[call(tid), NONE], &|_| 100)).count();
+        let kept = (1_000..1_700).filter(|&tid| t.put(tid, 1, &[call(tid), NONE, NONE], &|_| 100)).count();
         assert_eq!(kept, 700, "two thirds full with ids in order");
-        let more = (5_000..9_000).filter(|&tid| t.put(tid, 1, &[call(tid), NONE], &|_| 100)).count();
+        let more = (5_000..9_000).filter(|&tid| t.put(tid, 1, &[call(tid), NONE, NONE], &|_| 100)).count();
         assert!((200..=324).contains(&more), "{more} of four thousand");
         for tid in 1_000..9_000 {
-            t.take(tid, |_, calls| assert_eq!(calls[0].start, tid));
+            t.take(tid, |_, calls| assert_eq!(calls[0].start.0, tid));
         }
         assert_eq!(t.used.load(Ordering::Relaxed), 0);
-        assert!(t.put(1, 1, &[call(1), NONE], &|_| 100));
+        assert!(t.put(1, 1, &[call(1), NONE, NONE], &|_| 100));
         t.clear();
         assert!(!t.has(1, Nanos(1)) && due(&t, 1_000).is_empty());
-        assert!(!Unmounted::new(0).put(1, 1, &[NONE, NONE], &|_| 1));
+        assert!(!Unmounted::new(0).put(1, 1, &[NONE; KEPT], &|_| 1));
     }
 
     /// A carrier takes calls up while the control thread claims what is too slow: each is reported by one of them.
@@ -306,10 +252,10 @@ mod tests {
             let carrier = scope.spawn(|| {
                 let mut ended = 0;
                 for i in 1..=CALLS {
-                    assert!(t.put(7, 1, &[call(i), NONE], &|_| 0));
+                    assert!(t.put(7, 1, &[call(i), NONE, NONE], &|_| 0));
                     t.take(7, |_, calls| {
-                        assert_eq!(calls[0].start, i);
-                        ended += u64::from(calls[0].fired == 0);
+                        assert_eq!(calls[0].start.0, i);
+                        ended += u64::from(!calls[0].reported);
                     });
                 }
                 done.store(true, Ordering::Relaxed);
@@ -320,7 +266,7 @@ mod tests {
                 let mut found = None;
                 t.due(Nanos(u64::MAX - 1), &|_| 0, &mut |_, c| found = Some(c.start));
                 t.due.store(0, Ordering::Relaxed);
-                claimed += u64::from(found.is_some_and(|start| t.claim(7, Nanos(start))));
+                claimed += u64::from(found.is_some_and(|start| t.claim(7, start)));
             }
             (carrier.join().expect("the carrier"), claimed)
         });

@@ -25,7 +25,8 @@
 //! 65576   mounted u64: Java id of the virtual thread that the thread carries now, or see [`slab::UNMOUNTED`]
 //! 65584   held u32: 1 while, if the thread is braked, its precise methods are not recorded either
 //! 65600   name: length u16, then up to 190 bytes of UTF-8
-//! 65792   watched calls: depth u32, 0 u32, then 16 x (method u32 | rule u32 | start u64 | fired u64)
+//! 65792   watched calls: depth u32, 0 u32, then 16 x (method u32 | rule u32 | state u64: twice its start, plus 1 when
+//!         it was reported; see [`slab::WATCH_NONE`])
 //! ```
 
 use crate::{Error, Nanos, Result, Seq, ThreadKey, event::Chunk, slot};
@@ -157,7 +158,9 @@ pub mod slab {
     /// Offset of the first watched call.
     pub const WATCHES: usize = 65_800;
     /// Bytes of one.
-    pub const WATCH_BYTES: usize = 24;
+    pub const WATCH_BYTES: usize = 16;
+    /// In place of a call's state while its thread writes another over it.
+    pub const WATCH_NONE: u64 = u64::MAX;
     /// How many nested watched calls are remembered.
     pub const WATCH_MAX: usize = 16;
     /// End of what is used of a slab.
@@ -309,7 +312,8 @@ pub fn read_slab(bytes: &[u8], now: Nanos) -> Option<SlabCopy> {
     let depth = (u32_at(bytes, slab::WATCH_DEPTH)? as usize).min(slab::WATCH_MAX);
     let watched = (0..depth).filter_map(|i| {
         let at = slab::WATCHES + i * slab::WATCH_BYTES;
-        Some((u32_at(bytes, at)?, u32_at(bytes, at + 4)?, Nanos(u64_at(bytes, at + 8)?)))
+        let state = u64_at(bytes, at + 8).filter(|&state| state != slab::WATCH_NONE)?;
+        Some((u32_at(bytes, at)?, u32_at(bytes, at + 4)?, Nanos(state >> 1)))
     });
     let first = Nanos(u64_at(bytes, slab::FIRST)?);
     Some(SlabCopy {

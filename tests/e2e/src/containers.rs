@@ -1,10 +1,10 @@
 //! Containers: another user, no capability, a file system that cannot be written, little shared memory. The program runs
 //! as without the agent, which works or says in one line why not.
 //!
-//! The constraint: no container engine is wanted, only what the kernel gives: a mount namespace of the test's own, and a
-//! user that is nobody. Where the kernel or the user allows none, that is printed.
+//! The constraint: no container engine is wanted, only what the kernel gives: a mount namespace of the test's own, a user
+//! that is nobody, cgroups. Where the kernel or the user allows none, that is printed.
 
-use crate::support::{Place, Ran, artifacts, jdks};
+use crate::support::{Java, Place, Ran, artifacts, jdks};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -95,5 +95,93 @@ fn in_a_container_it_works_or_says_in_one_line_why_not() {
             println!("JDK {}, {}: {}", jdk.version, container.name, lines[0]);
             with.says(container.says);
         }
+    }
+}
+
+/// A cgroup of the test's own, as directories: one, or with the first version one a controller. It ends with the test.
+struct Limited {
+    groups: Vec<PathBuf>,
+}
+
+impl Limited {
+    /// With so much memory and half a core; or why there is none.
+    fn new(memory: u64) -> std::io::Result<Limited> {
+        let name = format!("lookback-test-{}", std::process::id());
+        let mounts = Path::new("/sys/fs/cgroup");
+        let memory = memory.to_string();
+        let limits: &[(PathBuf, &[(&str, &str)])] = if mounts.join("cgroup.controllers").exists() {
+            let _ = std::fs::write(mounts.join("cgroup.subtree_control"), "+memory +cpu");
+            &[(mounts.join(&name), &[("memory.max", &memory), ("cpu.max", "50000 100000")])]
+        } else {
+            &[
+                (mounts.join("memory").join(&name), &[("memory.limit_in_bytes", &memory)]),
+                (
+                    mounts.join("cpu").join(&name),
+                    &[("cpu.cfs_quota_us", "50000"), ("cpu.cfs_period_us", "100000")],
+                ),
+            ]
+        };
+        let mut limited = Limited { groups: Vec::new() };
+        for (group, files) in limits {
+            std::fs::create_dir(group)?;
+            limited.groups.push(group.clone());
+            for (file, value) in *files {
+                std::fs::write(group.join(file), value)?;
+            }
+        }
+        Ok(limited)
+    }
+
+    /// The command in it.
+    fn runs(&self, command: &Command) -> Command {
+        let enter: String =
+            self.groups.iter().map(|g| format!("echo $$ >{}/cgroup.procs && ", g.display())).collect();
+        let mut inside = Command::new("sh");
+        inside
+            .args(["-c", &format!("{enter}exec \"$@\""), "sh"])
+            .arg(command.get_program())
+            .args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => inside.env(name, value),
+                None => inside.env_remove(name),
+            };
+        }
+        inside.current_dir(command.get_current_dir().unwrap_or(Path::new("/")));
+        inside
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        for group in &self.groups {
+            let _ = std::fs::remove_dir(group);
+        }
+    }
+}
+
+#[test]
+fn under_a_cgroups_limits_the_ring_is_smaller_and_one_that_was_asked_for_is_refused() {
+    let limited = match Limited::new(192 << 20) {
+        Ok(limited) => limited,
+        Err(e) => return println!("left out: no cgroup can be made here: {e}"),
+    };
+    for jdk in jdks() {
+        let place = Place::new();
+        let run = |agent: Option<&str>| {
+            let java = Java::new(jdk, &place, &["Exits", "exit"]).options(&["-Xmx64m", "-XX:+UseSerialGC"]);
+            let java = agent.into_iter().fold(java, Java::bare_agent);
+            Ran::of(&mut limited.runs(&java.command()))
+        };
+        let bare = run(None);
+        let smaller =
+            run(Some("")).says(&["its cgroup is 192m: it takes 48m and not 64m", "recording in 48m"]);
+        smaller.same_as(&bare);
+        let refused = run(Some("ring=64m")).says(&[
+            "tracing is off",
+            "its cgroup is 192 MiB",
+            "choose ring=48m or less",
+        ]);
+        refused.same_as(&bare);
     }
 }

@@ -448,7 +448,8 @@ impl Rounds {
         }
     }
 
-    /// Keeps it for the next start. Where that cannot be, it is said once.
+    /// Keeps it for the next start. Where that cannot be, it is said once, unless there is something for the next start
+    /// already: then the file is one that came with the program, and is not meant to be written.
     fn keep(&mut self, agent: &Agent, now: Nanos) {
         let seen = self.averages.seen(now);
         let budget = agent.options.budget_share().unwrap_or_default();
@@ -467,6 +468,9 @@ impl Rounds {
         let kept = agent.governor.keep(agent, &seen, lesson);
         if let (Err(e), Some(place), false) = (kept, &agent.governor.place, self.kept_fails) {
             self.kept_fails = true;
+            if !agent.governor.profile.is_empty() {
+                return;
+            }
             log::line(&format!(
                 "what it learned cannot be kept in {}: {e}; the next start learns anew (name another place with profile=FILE)",
                 place.display()

@@ -85,6 +85,11 @@ impl Profile {
         Profile { rows: rows.collect() }
     }
 
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// How fast a method was recorded before it was dropped; `None` when it was not.
     pub(crate) fn rate(&self, class: u64, method: u64) -> Option<f64> {
         self.rows.get(&(class, method)).filter(|row| row.kind == Kind::Dropped).map(|row| row.per_second)

@@ -91,7 +91,7 @@ fn main_slab(bytes: &mut [u8]) {
     put_text(&mut bytes[slab::NAME..], "main", slab::NAME_BYTES);
     put(bytes, slab::WATCH_DEPTH, 1);
     put(bytes, slab::WATCHES, 1);
-    put(bytes, slab::WATCHES + 8, EPOCH + 4_000 * TICK);
+    put(bytes, slab::WATCHES + 8, (EPOCH + 4_000 * TICK) << 1);
 }
 
 fn ring(area: &mut [u8]) {
