@@ -13,7 +13,13 @@ import subprocess
 import sys
 
 # Configurations of the experiment and what they are called in the lines; peers keep their names.
-STATES = {"lookback-off": "off", "lookback-learned": "default", "lookback": "first30", "lookback-all": "all"}
+STATES = {
+    "lookback-off": "off",
+    "lookback-learned": "default",
+    "lookback": "first30",
+    "lookback-second": "second30",
+    "lookback-all": "all",
+}
 FIRST = "-first"
 SHARE = "mean-traced.share."
 
