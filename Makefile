@@ -148,7 +148,7 @@ bench-replay: ## What the ring and others keep of real traces
 	@$(WITH) bench/replay.sh
 bench-workloads: build ## Cost for whole programs: experiments/tracer.toml; hours, goes on where it stopped
 	@$(WITH) bench/experiment.sh tracer
-bench-overhead: build probe ## Cost in each state, beside JFR, async-profiler and a naive probe: experiments/overhead.toml; ten hours and more, goes on where it stopped
+bench-overhead: build probe ## Cost in each state, beside JFR, async-profiler and a naive probe: experiments/overhead*.toml; hours, goes on where it stopped
 	@$(WITH) bench/overhead.sh
 bench-startup: build ## Cost at start-up: experiments/startup.toml; goes on where it stopped
 	@$(WITH) bench/experiment.sh startup

@@ -1,8 +1,8 @@
-"""The closing lines of the overhead benchmark: overhead.py LOOKBACK RESULTS LINES [--all]
+"""The closing lines of the overhead benchmark: overhead.py [--all] LOOKBACK KEPT RESULTS...
 
-RESULTS is the directory of results of experiments/overhead.toml, LINES the file with the figures of its report. Each figure
-is the lab's own, of CPU time (and of wall time where the name says so): the ratio to the bare program in the same blocks,
-as a change in percent, with the ends of its bootstrap interval. Of several JDKs the worse one counts.
+RESULTS are the directories of results of its experiments, KEPT the directory in which each one's report is kept below its
+name. Each figure is the lab's own, of CPU time (and of wall time where the name says so): the ratio to the bare program in
+the same blocks, as a change in percent, with the ends of its bootstrap interval. Of several JDKs the worse one counts.
 
 The constraint that shaped it: nothing is left out silently. What could not be compared is told on standard error with
 its reason, and with `--all` is a failure; what was never measured is a missing line and never a zero.
@@ -11,6 +11,7 @@ its reason, and with `--all` is a failure; what was never measured is a missing 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 # Configurations of the experiment and what they are called in the lines; peers keep their names.
 STATES = {
@@ -20,8 +21,9 @@ STATES = {
     "lookback-second": "second30",
     "lookback-all": "all",
 }
-FIRST = "-first"
 SHARE = "mean-traced.share."
+# What is told, and the end of its lines' names.
+METRICS = (("latency.p50", ".p50"), ("latency.p99", ".p99"), ("wall", ".wall"), ("cpu", ""))
 
 
 def state(configuration):
@@ -73,7 +75,7 @@ def overheads(tracers, suffix):
     ...     return {"name": name, "by_bootstrap": {"value": value, "interval": None}}
     >>> mean = {"label": "25|g1|lookback-off", "geometric_mean": {"value": 1.01, "interval": None}}
     >>> rows = [one("h2", "g1|lookback-learned", 1.02), one("fop", "g1|lookback-learned", 1.04),
-    ...         one("h2-first", "g1|lookback", 1.5), one("fop", "g1|lookback-all", 3.0)]
+    ...         one("h2", "g1|lookback", 1.5), one("fop", "g1|lookback-all", 3.0)]
     >>> lines, worst = overheads({"overheads": rows, "summaries": [mean]}, ".wall")
     >>> lines[2], lines[4], round(worst, 9)
     ('result overhead.h2.first30.wall.pct 50.00 %', 'result overhead.geomean.off.wall.pct 1.00 %', 4.0)
@@ -81,7 +83,7 @@ def overheads(tracers, suffix):
     ([], None)
     """
     rows = worse(
-        ((one["name"]["workload"].removesuffix(FIRST), state(one["name"]["configuration"])), one["by_bootstrap"])
+        ((one["name"]["workload"], state(one["name"]["configuration"])), one["by_bootstrap"])
         for one in tracers["overheads"]
     )
     means = worse((state(one["label"]), one["geometric_mean"]) for one in tracers["summaries"])
@@ -111,30 +113,48 @@ def shares(lines):
     return found
 
 
-def main(lookback, results, report, *options):
+def told_by(lookback, results, metric):
+    """What the lab tells of tracers in a directory of results."""
+    answer = subprocess.run(
+        [lookback, "lab", "lbo", results, "--metric", metric, "--distill", "pauses", "--json"],
+        check=True, stdout=subprocess.PIPE, text=True,
+    )
+    return json.loads(answer.stdout)[0]["tracers"]
+
+
+def measured(results):
+    """Names of all metrics that some iteration in a directory of results has."""
+    with open(Path(results, "results.jsonl"), encoding="utf-8") as records:
+        return {name for record in records for one in json.loads(record)["iterations"] for name in one["metrics"]}
+
+
+def main(*arguments):
     """Prints all lines."""
-    worst = None
-    for metric, suffix in (("wall", ".wall"), ("cpu", "")):
-        answer = subprocess.run(
-            [lookback, "lab", "lbo", results, "--metric", metric, "--distill", "pauses", "--json"],
-            check=True, stdout=subprocess.PIPE, text=True,
-        )
-        tracers = json.loads(answer.stdout)[0]["tracers"]
-        lines, worst = overheads(tracers, suffix)
-        print("\n".join(lines))
-    for name, why in tracers["left_out"]:
+    is_strict = arguments[:1] == ("--all",)
+    lookback, kept, *directories = arguments[1:] if is_strict else arguments
+    defaults, found, left_out = [], {}, []
+    for results in directories:
+        there = measured(results)
+        for metric, suffix in METRICS:
+            if metric not in there:
+                continue
+            tracers = told_by(lookback, results, metric)
+            lines, worst = overheads(tracers, suffix)
+            print("\n".join(lines))
+        defaults += [worst] if worst is not None else []
+        left_out += tracers["left_out"]
+        for report in Path(kept, Path(results).name).glob("*/results.txt"):
+            found |= shares(report.read_text(encoding="utf-8").splitlines())
+    for name, why in left_out:
         print(f"not compared: {name['workload']} {name['jdk']}|{name['configuration']}: {why}", file=sys.stderr)
-    with open(report, encoding="utf-8") as file:
-        found = shares(file)
     for name, value in found.items():
         print(f"result traced.share.{name} {value:.2f} %")
-    if worst is not None:
-        print(f"result overhead.worst.default.pct {worst:.2f} %")
+    if defaults:
+        print(f"result overhead.worst.default.pct {max(defaults):.2f} %")
     if found:
         print(f"result traced.share {sum(found.values()) / len(found):.2f} %")
     # A benchmark that measured nothing of what it is for has failed.
-    complete = found and worst is not None
-    return 0 if complete and not ("--all" in options and tracers["left_out"]) else 1
+    return 0 if found and defaults and not (is_strict and left_out) else 1
 
 
 if __name__ == "__main__":

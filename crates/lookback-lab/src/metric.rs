@@ -35,6 +35,11 @@ const fn metric(name: &'static str, title: &'static str, unit: Unit, about: &'st
     Metric { name, title, unit, about }
 }
 
+/// Whether a metric is of time that passes while a process stands still, too.
+pub(crate) fn is_by_the_clock(name: &str) -> bool {
+    ["wall", "latency", "pause.", "gc.pause", "gc.phase"].iter().any(|begin| name.starts_with(begin))
+}
+
 /// The lab's own metrics, in the order of tables.
 ///
 /// The two clocks of CPU time are never mixed: `task_clock` is perf's, `cpu` and all that begins with `cpu.` the

@@ -14,7 +14,7 @@ use super::problem::{Place, Placed, Problems, meant, meant_or};
 use super::workload::{self, Defaults, MOST_ITERATIONS, SIZES, WORD, Workload, is_word};
 use super::{catalog, surroundings::Surroundings};
 use crate::error::{Error, Result};
-use crate::metric::{METRICS, metric_of};
+use crate::metric::{METRICS, is_by_the_clock, metric_of};
 use crate::plan::{Order, Pin, Quiet};
 use lookback_options::parse_bytes;
 use std::fs;
@@ -33,6 +33,8 @@ pub(crate) struct File {
     pub(crate) order: Order,
     pub(crate) pin: Pin,
     pub(crate) retries: u32,
+    /// 0: each cell runs by itself.
+    pub(crate) turns: Duration,
     pub(crate) metrics: Vec<String>,
     pub(crate) quiet: Quiet,
     pub(crate) skip_impossible: bool,
@@ -157,6 +159,7 @@ pub(crate) fn read(node: &Node, path: &Path, around: &Surroundings, problems: &P
     let jdks = fields.entries("jdks").iter();
     let jdk_names = jdks.clone().map(|entry| entry.key.value.clone()).collect();
     let jdks = jdks.filter_map(|entry| jdk::read(entry, &entry.key.place.directory(), problems)).collect();
+
     let file = File {
         place: fields.place().clone(),
         name: name(&fields, path, problems),
@@ -166,6 +169,7 @@ pub(crate) fn read(node: &Node, path: &Path, around: &Surroundings, problems: &P
         order: Order::ALL[fields.word("order", &Order::ALL.map(Order::name)).unwrap_or(0)],
         pin: pin(&fields, around, problems),
         retries: fields.integer("retries", 0..=100).and_then(|n| u32::try_from(n).ok()).unwrap_or(2),
+        turns: fields.duration("turns").unwrap_or_default(),
         metrics: metrics(&fields, &workloads, problems),
         quiet: quiet(&fields, problems),
         skip_impossible: fields.boolean("skip-impossible").unwrap_or(false),
@@ -226,7 +230,11 @@ fn pin(fields: &Fields<'_>, around: &Surroundings, problems: &Problems) -> Pin {
 }
 
 fn metrics(fields: &Fields<'_>, workloads: &[Workload], problems: &Problems) -> Vec<String> {
-    let Some(asked) = fields.texts("metrics") else { return SHOWN.map(str::to_owned).to_vec() };
+    let turns = fields.node("turns").is_some();
+    let is_told = |name: &str| !turns || !is_by_the_clock(name);
+    let Some(asked) = fields.texts("metrics") else {
+        return SHOWN.into_iter().filter(|name| is_told(name)).map(str::to_owned).collect();
+    };
     // Programs name metrics of their own in what they print, and no file lists those.
     let own = workloads.iter().any(|workload| {
         matches!(workload.kind, workload::Kind::Command { .. } | workload::Kind::Java { .. })
@@ -234,6 +242,13 @@ fn metrics(fields: &Fields<'_>, workloads: &[Workload], problems: &Problems) -> 
     for (i, metric) in asked.iter().enumerate() {
         if asked[..i].iter().any(|other| other.value == metric.value) {
             problems.say(&metric.place, format!("metric `{}` stands twice", metric.value));
+        }
+        if !is_told(&metric.value) {
+            let said = format!(
+                "metric `{}` means nothing with `turns`: it counts the others' turns, too",
+                metric.value
+            );
+            problems.say(&metric.place, said);
         }
         if metric_of(&metric.value).is_none() && !own {
             let names = METRICS.iter().map(|metric| metric.name);

@@ -39,7 +39,10 @@ pub(crate) struct Identity<'a> {
     pub(crate) measured: &'a [u32],
     pub(crate) harness: &'a [String],
     pub(crate) pin: &'a Pin,
-    /// Not hashed where there is none, so that cells from before there were rehearsals stay what they are.
+    /// Nanoseconds. Not hashed where there are none, as rehearsals, so that cells from before there were any stay what they
+    /// are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) turns: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) rehearsal: Vec<&'a str>,
 }
@@ -49,6 +52,11 @@ impl Identity<'_> {
     pub(crate) fn id(&self) -> CellId {
         CellId(digest(&(VERSION, self)))
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The first 16 hexadecimal digits of the SHA-256 of a value's JSON.

@@ -123,6 +123,7 @@ impl<'a> Resolver<'a> {
             cells,
             pin: file.pin.clone(),
             retries: file.retries,
+            turns: file.turns,
             metrics: file.metrics.clone(),
             quiet: file.quiet.clone(),
             jdks,
@@ -314,6 +315,7 @@ impl<'a> Resolver<'a> {
             measured: &workload.measured,
             harness: &start.harness_hashes,
             pin: &self.file.pin,
+            turns: u64::try_from(self.file.turns.as_nanos()).unwrap_or(u64::MAX),
             rehearsal: start.rehearsal.iter().map(|text| text.stable.as_str()).collect(),
         }
     }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::machine::{Facts, Observer, resolve};
 use crate::plan::{Cell, HeapSize, Plan, Quiet};
 use crate::results::{Lines, Lock, Outcome};
-use crate::run::{Context, Executed, Harness};
+use crate::run::{Context, Executed, Harness, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs;
@@ -275,7 +275,8 @@ impl Runs<'_> {
         let cell = Cell { heap, timeout, ..self.cell.clone() };
         let stop = self.stop;
         let expected = cell.checksum.as_deref();
-        let executed = match self.context.execute(&cell, &self.dir, expected, self.observer, stop)? {
+        let task = Task { cell: &cell, dir: &self.dir, expected };
+        let executed = match self.context.execute(task, self.observer, stop)? {
             Some(executed) if !stop() => executed,
             _ => return Err(Error::Interrupted { done: self.progress.0, all: self.progress.1 }),
         };

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::machine::{Observer, resolve};
 use crate::plan::{Cell, CellId, Plan};
 use crate::results::{Lock, Outcome};
-use crate::run::Context;
+use crate::run::{Context, Task};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,8 @@ pub fn record(
                 continue;
             }
             let part = whole.with_extension(PART);
-            let Some(executed) = context.execute(&logging(cell), &part, None, observer, stop)? else {
+            let task = Task { cell: &logging(cell), dir: &part, expected: None };
+            let Some(executed) = context.execute(task, observer, stop)? else {
                 return Err(Error::Interrupted { done: number as usize - 1, all: all as usize });
             };
             let wrong = match executed.outcome {

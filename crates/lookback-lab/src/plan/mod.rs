@@ -37,6 +37,10 @@ pub struct Plan {
     pub pin: Pin,
     /// How often an invocation that was disturbed, or that failed by no fault of its own, is run again.
     pub retries: u32,
+    /// How long a turn is, when the cells of a workload on a JDK with a heap run at the same time and take turns; 0: each runs
+    /// by itself.
+    #[serde(default)]
+    pub turns: Duration,
     /// Metrics that tables and overheads are made of; all that can be measured is recorded.
     pub metrics: Vec<String>,
     /// What an invocation counts as disturbed by.

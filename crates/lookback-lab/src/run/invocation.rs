@@ -7,10 +7,11 @@
 use super::command::{self, Command, Harness, WORK};
 use super::leftovers;
 use super::outcome;
-use super::process::{self, End, Ended, Place};
+use super::process::{self, End, Ended, Place, Start};
 use crate::error::{Error, Result};
 use crate::machine::{Observer, judge};
 use crate::measure::{self, GC_LOG, HARNESS, PROCESS, Process, RECORDING, STDERR, STDOUT};
+use crate::metric::is_by_the_clock;
 use crate::plan::{Cell, Quiet};
 use crate::results::{Disturbance, Iteration, Outcome, Reading};
 use std::fs::{self, File};
@@ -67,84 +68,141 @@ impl<'a> Context<'a> {
         Ok((Context { harness, cores, quiet, marker }, found))
     }
 
-    /// Runs an invocation of `cell` with `dir`, an absolute path, as its raw directory; what is in it is removed.
-    /// `expected` is the checksum that it must have. None when `stop` asked for the end: then there is no result.
+    /// Runs an invocation by itself. None when `stop` asked for the end: then there is no result.
     ///
     /// # Errors
-    /// [`Error::Write`], [`Error::NoHarness`], [`Error::Directory`].
+    /// As of [`Context::execute_all`].
     pub(crate) fn execute(
         &self,
-        cell: &Cell,
-        dir: &Path,
-        expected: Option<&str>,
+        task: Task<'_>,
         observer: &mut dyn Observer,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Executed>> {
+        let executed = self.execute_all(&[task], Duration::ZERO, observer, stop)?;
+        Ok(executed.and_then(|mut all| all.pop()))
+    }
+
+    /// Runs invocations at the same time, taking turns of this length. None when `stop` asked for the end: then there is no
+    /// result.
+    ///
+    /// # Errors
+    /// [`Error::Write`], [`Error::NoHarness`], [`Error::Directory`].
+    pub(crate) fn execute_all(
+        &self,
+        tasks: &[Task<'_>],
+        turn: Duration,
+        observer: &mut dyn Observer,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<Executed>>> {
+        let (mut commands, mut outputs) = (Vec::new(), Vec::new());
+        for task in tasks {
+            let Some(ready) = self.make_ready(task, stop)? else { return Ok(None) };
+            let (command, output) =
+                ready.map_or_else(|outcome| (Err(outcome), None), |(c, o)| (Ok(c), Some(o)));
+            commands.push(command);
+            outputs.push(output);
+        }
+        let works: Vec<_> = tasks.iter().map(|task| task.dir.join(WORK)).collect();
+        let mut starts = Vec::new();
+        for (((task, command), output), work) in tasks.iter().zip(&commands).zip(outputs).zip(&works) {
+            if let (Ok(command), Some((stdout, stderr))) = (command, output) {
+                let place = Place { work, stdout, stderr, cores: &self.cores };
+                starts.push(Start { command, place, timeout: task.cell.timeout });
+            }
+        }
+        let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let before = observer.counters();
+        let ran = process::run(starts, turn, stop);
+        let after = observer.counters();
+        let leftovers = leftovers::kill(&self.marker);
+        let cpu = ran.iter().flatten().map(|ended| ended.cpu).sum();
+        let disturbances = judge(self.quiet, &before, &after, cpu, observer.step());
+        let mut ran = ran.into_iter();
+        let mut all = Vec::with_capacity(tasks.len());
+        for ((task, command), work) in tasks.iter().zip(commands).zip(&works) {
+            // Not worth an error: what it holds is nobody's, and the next run's is elsewhere.
+            let _ = fs::remove_dir_all(work);
+            let mut executed = Executed {
+                outcome: Outcome::Ok,
+                temporary: false,
+                started: started.clone(),
+                wall: Duration::ZERO,
+                reading: Reading::default(),
+                disturbances: Vec::new(),
+                iterations: Vec::new(),
+                checksum: None,
+                leftovers,
+            };
+            match command.map(|command| (command, ran.next())) {
+                Err(outcome) => executed.outcome = outcome,
+                Ok((_, None)) => {}
+                Ok((command, Some(Err(error)))) => {
+                    executed.temporary = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM));
+                    executed.outcome = Outcome::NotStarted { why: format!("{}: {error}", command.words[0]) };
+                }
+                Ok((_, Some(Ok(ended)))) => {
+                    executed.reading = before.until(&after, cpu);
+                    executed.disturbances.clone_from(&disturbances);
+                    if !executed.is_measured_by(task, &ended, !turn.is_zero())? {
+                        return Ok(None);
+                    }
+                }
+            }
+            all.push(executed);
+        }
+        Ok(Some(all))
+    }
+
+    /// Prepares an invocation's directory and runs its rehearsal, if there is one. None when `stop` asked for the end.
+    fn make_ready(&self, task: &Task<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Ready>> {
+        let Task { cell, dir, .. } = *task;
         let failed = |error| Error::Write { path: dir.to_owned(), error };
         let command = command::compose(cell, dir, self.harness, &self.marker)?;
-        let (stdout, stderr) = prepare(dir).map_err(failed)?;
+        let outputs = prepare(dir).map_err(failed)?;
         fs::write(dir.join("command"), command.to_shell()).map_err(failed)?;
         let rehearsed = match command::rehearsal(cell, dir, self.harness, &self.marker)? {
             Some(rehearsal) => self.rehearse(&rehearsal, cell, dir, stop).map_err(failed)?,
             None => Some(Ok(())),
         };
-        let Some(rehearsed) = rehearsed else { return Ok(None) };
-        let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-        let before = observer.counters();
-        let work = dir.join(WORK);
-        let place = Place { work: &work, stdout, stderr, cores: &self.cores };
-        let ran = match &rehearsed {
-            Ok(()) => Some(process::run(&command, place, cell.timeout, stop)),
-            Err(_) => None,
-        };
-        let after = observer.counters();
-        let leftovers = leftovers::kill(&self.marker);
-        // Not worth an error: what it holds is nobody's, and the next run's is elsewhere.
-        let _ = fs::remove_dir_all(&work);
-        let mut executed = Executed {
-            outcome: Outcome::Ok,
-            temporary: false,
-            started,
-            wall: Duration::ZERO,
-            reading: Reading::default(),
-            disturbances: Vec::new(),
-            iterations: Vec::new(),
-            checksum: None,
-            leftovers,
-        };
-        let ran = match (ran, rehearsed) {
-            (Some(ran), _) => ran,
-            (None, rehearsed) => {
-                executed.outcome = rehearsed.err().unwrap_or(Outcome::Ok);
-                return Ok(Some(executed));
-            }
-        };
-        match ran {
-            Err(error) => {
-                executed.temporary = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM));
-                executed.outcome = Outcome::NotStarted { why: format!("{}: {error}", command.words[0]) };
-            }
-            Ok(ended) => {
-                let Some(of_process) = outcome::of_process(ended.end, dir, cell) else { return Ok(None) };
-                executed.wall = ended.wall;
-                executed.reading = before.until(&after, ended.cpu);
-                executed.disturbances = judge(self.quiet, &before, &after, ended.cpu, observer.step());
-                fs::write(dir.join(PROCESS), figures(&ended)).map_err(failed)?;
-                let measured = measure::iterations(dir, cell);
-                executed.checksum = outcome::checksum(dir);
-                executed.outcome = match of_process {
-                    Outcome::Ok => outcome::of_figures(
-                        measured.as_ref().map(Vec::as_slice),
-                        cell,
-                        executed.checksum.as_deref(),
-                        expected,
-                    ),
-                    failure => failure,
-                };
-                executed.iterations = measured.unwrap_or_default();
+        Ok(rehearsed.map(|rehearsed| rehearsed.map(|()| (command, outputs))))
+    }
+}
+
+/// An invocation to be run: of `cell`, with `dir`, an absolute path, as its raw directory; what is in it is removed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) cell: &'a Cell,
+    pub(crate) dir: &'a Path,
+    /// The checksum that it must have.
+    pub(crate) expected: Option<&'a str>,
+}
+
+/// An invocation's command and the files of its outputs; what came of it when its rehearsal failed.
+type Ready = std::result::Result<(Command, (File, File)), Outcome>;
+
+impl Executed {
+    /// Takes what the process has measured, whose end this was; false when it was interrupted. Of one that stood still while
+    /// others had their turns, times by the clock on the wall mean nothing.
+    fn is_measured_by(&mut self, task: &Task<'_>, ended: &Ended, took_turns: bool) -> Result<bool> {
+        let Task { cell, dir, expected } = *task;
+        let Some(of_process) = outcome::of_process(ended.end, dir, cell) else { return Ok(false) };
+        self.wall = ended.wall;
+        fs::write(dir.join(PROCESS), figures(ended))
+            .map_err(|error| Error::Write { path: dir.to_owned(), error })?;
+        let mut measured = measure::iterations(dir, cell);
+        if took_turns {
+            for iteration in measured.iter_mut().flatten() {
+                iteration.metrics.retain(|name, _| !is_by_the_clock(name));
             }
         }
-        Ok(Some(executed))
+        self.checksum = outcome::checksum(dir);
+        let figures = measured.as_ref().map(Vec::as_slice);
+        self.outcome = match of_process {
+            Outcome::Ok => outcome::of_figures(figures, cell, self.checksum.as_deref(), expected),
+            failure => failure,
+        };
+        self.iterations = measured.unwrap_or_default();
+        Ok(true)
     }
 }
 
@@ -164,9 +222,10 @@ impl Context<'_> {
         let (stdout, stderr) = (File::create(outputs.join(STDOUT))?, File::create(outputs.join(STDERR))?);
         let work = dir.join(WORK);
         let place = Place { work: &work, stdout, stderr, cores: &self.cores };
-        let ran = process::run(rehearsal, place, cell.timeout, stop);
+        let start = Start { command: rehearsal, place, timeout: cell.timeout };
+        let ran = process::run(vec![start], Duration::ZERO, stop).pop();
         leftovers::kill(&self.marker);
-        let outcome = match ran {
+        let outcome = match ran.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into())) {
             Err(error) => Outcome::NotStarted { why: format!("the rehearsal: {error}") },
             Ok(ended) => match outcome::of_process(ended.end, &outputs, cell) {
                 None => return Ok(None),

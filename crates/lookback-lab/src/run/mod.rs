@@ -26,4 +26,4 @@ pub use runner::{Options, Summary, run};
 pub use selection::Selection;
 pub use status::{CellStatus, Status};
 
-pub(crate) use invocation::{Context, Executed};
+pub(crate) use invocation::{Context, Executed, Task};

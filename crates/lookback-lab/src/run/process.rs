@@ -1,4 +1,5 @@
-//! One process and its group: started pinned, waited for, and ended with everything that it started.
+//! Processes and their groups: started pinned, waited for, and ended with everything that they started. One alone, or
+//! several that take turns: one of them runs for a while, and the others stand still.
 //!
 //! The constraint that shaped it: what is still there after an invocation disturbs all that follow. So the process leads
 //! a group of its own, which is killed in any case when the process has ended (before it is reaped, so that the group's
@@ -41,7 +42,7 @@ pub(super) enum End {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended {
     pub(super) end: End,
-    /// From before it was started until it had ended.
+    /// From before it was started until it had ended, without the time in which others had their turns.
     pub(super) wall: Duration,
     /// CPU time of it and of the children that it waited for.
     pub(super) cpu: Duration,
@@ -62,60 +63,184 @@ pub(super) struct Place<'a> {
     pub(super) cores: &'a [usize],
 }
 
-/// Starts a process and waits for its end, for `timeout` at most and as long as `stop` does not ask for the end.
+/// A process to be run.
+#[derive(Debug)]
+pub(super) struct Start<'a> {
+    pub(super) command: &'a Command,
+    pub(super) place: Place<'a>,
+    /// How long it may run; what it stands still does not count.
+    pub(super) timeout: Duration,
+}
+
+/// Starts processes and waits for their ends, as long as `stop` does not ask for the end. Of several each runs for a `turn`
+/// and then stands still until the others have had theirs.
 ///
 /// # Errors
-/// When it could not be started.
-pub(super) fn run(
-    command: &Command,
-    place: Place<'_>,
+/// Of each one, when it could not be started.
+pub(super) fn run(starts: Vec<Start<'_>>, turn: Duration, stop: &dyn Fn() -> bool) -> Vec<io::Result<Ended>> {
+    let alone = starts.len() == 1;
+    let mut running: Vec<io::Result<Running>> = Vec::new();
+    for start in starts {
+        let started = Running::start(start);
+        running.push(started.inspect(|process| {
+            if !alone {
+                process.signal(libc::SIGSTOP);
+            }
+        }));
+    }
+    let mut ended: Vec<Option<io::Result<Ended>>> = running.iter().map(|_| None).collect();
+    while ended.iter().any(Option::is_none) {
+        for (process, ended) in running.iter_mut().zip(&mut ended).filter(|(_, ended)| ended.is_none()) {
+            *ended = match process {
+                Err(error) => Some(Err(io::Error::new(error.kind(), error.to_string()))),
+                Ok(process) => process.turn((!alone).then_some(turn), stop).map(|how| process.reap(how)),
+            };
+        }
+    }
+    ended.into_iter().flatten().collect()
+}
+
+/// A process that was started and is not reaped.
+struct Running {
+    pid: libc::pid_t,
+    /// None on a kernel without process descriptors.
+    descriptor: Option<OwnedFd>,
+    begin: Instant,
     timeout: Duration,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<Ended> {
-    let (program, arguments) = command
-        .words
-        .split_first()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "there is no program to start"))?;
-    let mut starter = std::process::Command::new(program);
-    starter
-        .args(arguments)
-        .env_clear()
-        .envs(&command.environment)
-        .current_dir(place.work)
-        .stdin(Stdio::null())
-        .stdout(place.stdout)
-        .stderr(place.stderr)
-        .process_group(0);
-    let set = (place.cores != allowed()).then(|| set_of(place.cores));
-    // SAFETY: a plain number.
-    let us = unsafe { libc::getpid() };
-    // SAFETY: between fork and exec the closure only makes system calls, and allocates nothing.
-    unsafe { starter.pre_exec(move || prepare(set.as_ref(), us)) };
-    let begin = Instant::now();
-    let child = starter.spawn()?;
-    let pid = child.id() as libc::pid_t;
-    let killed = wait(pid, begin, timeout, stop);
-    // Others of the group may have outlived it. The process is not reaped, so the number is still the group's.
-    kill_group(pid);
-    let (status, usage) = reap(pid)?;
-    wait_for_group(pid);
-    let wall = killed.map_or_else(|at| at, |_| begin.elapsed());
-    let end = match killed {
-        Ok(end) => end,
-        Err(_) if libc::WIFSIGNALED(status) => End::Signalled(libc::WTERMSIG(status)),
-        Err(_) => End::Exited(libc::WEXITSTATUS(status)),
-    };
-    let time =
-        |t: libc::timeval| Duration::from_secs(t.tv_sec as u64) + Duration::from_micros(t.tv_usec as u64);
-    let count = |n: libc::c_long| u64::try_from(n).unwrap_or(0);
-    Ok(Ended {
-        end,
-        wall,
-        cpu: time(usage.ru_utime) + time(usage.ru_stime),
-        peak_rss: count(usage.ru_maxrss) << 10,
-        page_faults: count(usage.ru_minflt) + count(usage.ru_majflt),
-        context_switches: count(usage.ru_nvcsw) + count(usage.ru_nivcsw),
-    })
+    /// How long it has run in turns that are over.
+    ran: Duration,
+}
+
+/// How a wait ended.
+enum How {
+    /// It had ended.
+    ByItself,
+    /// It was killed.
+    Killed(End),
+}
+
+impl Running {
+    fn start(start: Start<'_>) -> io::Result<Running> {
+        let Start { command, place, timeout } = start;
+        let (program, arguments) = command
+            .words
+            .split_first()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "there is no program to start"))?;
+        let mut starter = std::process::Command::new(program);
+        starter
+            .args(arguments)
+            .env_clear()
+            .envs(&command.environment)
+            .current_dir(place.work)
+            .stdin(Stdio::null())
+            .stdout(place.stdout)
+            .stderr(place.stderr)
+            .process_group(0);
+        let set = (place.cores != allowed()).then(|| set_of(place.cores));
+        // SAFETY: a plain number.
+        let us = unsafe { libc::getpid() };
+        // SAFETY: between fork and exec the closure only makes system calls, and allocates nothing.
+        unsafe { starter.pre_exec(move || prepare(set.as_ref(), us)) };
+        let begin = Instant::now();
+        let pid = starter.spawn()?.id() as libc::pid_t;
+        // SAFETY: plain numbers.
+        let raw = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+        // SAFETY: the descriptor is new and nobody else's.
+        let descriptor = (raw >= 0).then(|| unsafe { OwnedFd::from_raw_fd(raw as i32) });
+        Ok(Running { pid, descriptor, begin, timeout, ran: Duration::ZERO })
+    }
+
+    fn signal(&self, signal: libc::c_int) {
+        // SAFETY: plain numbers; the group is that of a child that is not reaped, so nobody else's.
+        unsafe { libc::kill(-self.pid, signal) };
+    }
+
+    /// Lets it run for a turn, or without one until its end. None when it still runs: it stands still then.
+    fn turn(&mut self, turn: Option<Duration>, stop: &dyn Fn() -> bool) -> Option<How> {
+        if turn.is_some() {
+            self.begin = Instant::now();
+            self.signal(libc::SIGCONT);
+        }
+        let how = self.wait(turn, stop);
+        if how.is_none() {
+            self.signal(libc::SIGSTOP);
+        }
+        self.ran += self.begin.elapsed();
+        how
+    }
+
+    /// Waits for its end, for as long as its turn and its time are, and leaves it to be reaped.
+    fn wait(&self, turn: Option<Duration>, stop: &dyn Fn() -> bool) -> Option<How> {
+        loop {
+            let passed = self.begin.elapsed();
+            if has_ended(self.pid) {
+                return Some(How::ByItself);
+            }
+            if stop() {
+                return Some(self.kill(End::Interrupted));
+            }
+            let Some(left) = self.timeout.checked_sub(self.ran + passed).filter(|left| !left.is_zero())
+            else {
+                return Some(self.kill(End::TimedOut));
+            };
+            let of_turn = turn.map_or(left, |turn| turn.saturating_sub(passed));
+            if of_turn.is_zero() {
+                return None;
+            }
+            let step =
+                left.min(of_turn).min(if self.descriptor.is_some() { ASK } else { WITHOUT_DESCRIPTOR });
+            let mut polled = libc::pollfd {
+                fd: self.descriptor.as_ref().map_or(-1, AsRawFd::as_raw_fd),
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            // Rounded up: a step of 0 would spin. A signal ends it early, which is as good as its end.
+            let ms = step.as_micros().div_ceil(1000) as libc::c_int;
+            // SAFETY: one entry, which a negative descriptor makes the kernel pass over.
+            unsafe { libc::poll(&raw mut polled, 1, ms) };
+        }
+    }
+
+    /// Kills the whole group and waits for the process' end.
+    fn kill(&self, why: End) -> How {
+        self.signal(libc::SIGKILL);
+        // SAFETY: no memory is touched; the process is left to be reaped.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            while libc::waitid(
+                libc::P_PID,
+                self.pid as libc::id_t,
+                &raw mut info,
+                libc::WEXITED | libc::WNOWAIT,
+            ) != 0
+                && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+            {}
+        }
+        How::Killed(why)
+    }
+
+    fn reap(&self, how: How) -> io::Result<Ended> {
+        // Others of the group may have outlived it. The process is not reaped, so the number is still the group's.
+        self.signal(libc::SIGKILL);
+        let (status, usage) = reap(self.pid)?;
+        wait_for_group(self.pid);
+        let end = match how {
+            How::Killed(end) => end,
+            How::ByItself if libc::WIFSIGNALED(status) => End::Signalled(libc::WTERMSIG(status)),
+            How::ByItself => End::Exited(libc::WEXITSTATUS(status)),
+        };
+        let time =
+            |t: libc::timeval| Duration::from_secs(t.tv_sec as u64) + Duration::from_micros(t.tv_usec as u64);
+        let count = |n: libc::c_long| u64::try_from(n).unwrap_or(0);
+        Ok(Ended {
+            end,
+            wall: self.ran,
+            cpu: time(usage.ru_utime) + time(usage.ru_stime),
+            peak_rss: count(usage.ru_maxrss) << 10,
+            page_faults: count(usage.ru_minflt) + count(usage.ru_majflt),
+            context_switches: count(usage.ru_nvcsw) + count(usage.ru_nivcsw),
+        })
+    }
 }
 
 /// What the new process does before it becomes the program.
@@ -136,60 +261,6 @@ fn prepare(set: Option<&libc::cpu_set_t>, parent: libc::pid_t) -> io::Result<()>
         return Err(io::Error::other("the lab has ended"));
     }
     Ok(())
-}
-
-/// Waits for a process' end and leaves it to be reaped: `Err` with the time when it ended by itself, `Ok` when it was
-/// killed.
-fn wait(
-    pid: libc::pid_t,
-    begin: Instant,
-    timeout: Duration,
-    stop: &dyn Fn() -> bool,
-) -> Result<End, Duration> {
-    // SAFETY: plain numbers.
-    let raw = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    // SAFETY: the descriptor is new and nobody else's.
-    let descriptor = (raw >= 0).then(|| unsafe { OwnedFd::from_raw_fd(raw as i32) });
-    loop {
-        let passed = begin.elapsed();
-        if has_ended(pid) {
-            return Err(passed);
-        }
-        if stop() {
-            return Ok(kill(pid, End::Interrupted));
-        }
-        let Some(left) = timeout.checked_sub(passed).filter(|left| !left.is_zero()) else {
-            return Ok(kill(pid, End::TimedOut));
-        };
-        let step = left.min(if descriptor.is_some() { ASK } else { WITHOUT_DESCRIPTOR });
-        let mut polled = libc::pollfd {
-            fd: descriptor.as_ref().map_or(-1, AsRawFd::as_raw_fd),
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        // Rounded up: a step of 0 would spin. A signal ends it early, which is as good as its end.
-        let ms = step.as_micros().div_ceil(1000) as libc::c_int;
-        // SAFETY: one entry, which a negative descriptor makes the kernel pass over.
-        unsafe { libc::poll(&raw mut polled, 1, ms) };
-    }
-}
-
-/// Kills the whole group and waits for the process' end.
-fn kill(pid: libc::pid_t, why: End) -> End {
-    kill_group(pid);
-    // SAFETY: no memory is touched; the process is left to be reaped.
-    unsafe {
-        let mut info: libc::siginfo_t = std::mem::zeroed();
-        while libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, libc::WEXITED | libc::WNOWAIT) != 0
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
-    }
-    why
-}
-
-fn kill_group(pid: libc::pid_t) {
-    // SAFETY: plain numbers; the group is that of a child that is not reaped, so nobody else's.
-    unsafe { libc::kill(-pid, libc::SIGKILL) };
 }
 
 /// Waits until nothing is left of a group that was killed: memory of a large process is given back for some tenths of a

@@ -4,7 +4,7 @@
 //! that the record does not say, so that a kill at any point costs at most the invocation that was running.
 
 use super::command::Harness;
-use super::invocation::{Context, Executed};
+use super::invocation::{Context, Executed, Task};
 use super::outcome;
 use super::progress::{Event, Left};
 use super::schedule::Schedule;
@@ -154,20 +154,41 @@ impl Run<'_> {
         tell: &mut dyn FnMut(&Event<'_>),
     ) -> Result<()> {
         for at in 0..self.chosen.len() {
-            let invocation = self.chosen[at];
             let mut patience = self.plan.retries;
-            while let Some(attempt) = self.attempt(invocation) {
+            while self.attempt(self.chosen[at]).is_some() {
                 if self.gives_up(at, tell) {
                     self.summary.skipped += 1;
                     break;
                 }
-                if self.one(at, attempt, patience > 0, observer, stop, tell)? {
+                if self.run_from(at, patience > 0, observer, stop, tell)? {
                     patience -= 1;
                     observer.pause(BREATH);
                 }
             }
         }
         Ok(())
+    }
+
+    /// The places of the invocations that run with the one at this place: of none other, or, if cells take turns, of those of
+    /// the same block, workload, JDK and heap.
+    fn with(&self, at: usize) -> Vec<usize> {
+        if self.plan.turns.is_zero() {
+            return vec![at];
+        }
+        let belongs_to = |invocation: Invocation| {
+            let cell = &self.plan.cells[invocation.cell];
+            (invocation.number, &cell.workload, &cell.jdk, cell.heap)
+        };
+        let is_given_up = |cell: usize| {
+            !self.options.keep_failing && self.schedule.failing(&self.plan.cells[cell].id).is_some()
+        };
+        let runs_too = |&other: &usize| {
+            let invocation = self.chosen[other];
+            belongs_to(invocation) == belongs_to(self.chosen[at])
+                && self.attempt(invocation).is_some()
+                && !is_given_up(invocation.cell)
+        };
+        (at..self.chosen.len()).filter(runs_too).collect()
     }
 
     /// Whether the cell of the invocation at this place has been given up; told once.
@@ -187,20 +208,17 @@ impl Run<'_> {
         true
     }
 
-    /// One attempt, up to its record. Returns true when it could not be started for something that the machine lacks
-    /// for the moment, and is to be tried `again`.
-    fn one(
+    /// One attempt of the invocation at this place and of those that run with it, up to their records. Returns true when one
+    /// could not be started for something that the machine lacks for the moment, and is to be tried `again`.
+    fn run_from(
         &mut self,
         at: usize,
-        attempt: u32,
         again: bool,
         observer: &mut dyn Observer,
         stop: &dyn Fn() -> bool,
         tell: &mut dyn FnMut(&Event<'_>),
     ) -> Result<bool> {
         let plan = self.plan;
-        let Invocation { cell: index, number } = self.chosen[at];
-        let cell = &plan.cells[index];
         if !self.quiet {
             let patience = plan.quiet.patience;
             wait_for_quiet(&plan.quiet, observer, &mut |disturbances, waited| {
@@ -211,26 +229,39 @@ impl Run<'_> {
         if stop() {
             return Err(self.interrupted(at));
         }
-        tell(&Event::Begins { cell, number, attempt, left: self.left(at) });
-        let raw = format!("raw/{}/{number}-{attempt}", cell.id);
-        let dir = self.directory.path().join(&raw);
-        let expected = self.checksums.expected(cell);
-        let Some(executed) = self.context.execute(cell, &dir, expected, observer, stop)? else {
+        let mut attempts = Vec::new();
+        for place in self.with(at) {
+            let Invocation { cell, number } = self.chosen[place];
+            let cell = &plan.cells[cell];
+            let Some(attempt) = self.attempt(self.chosen[place]) else { continue };
+            tell(&Event::Begins { cell, number, attempt, left: self.left(at) });
+            let raw = format!("raw/{}/{number}-{attempt}", cell.id);
+            attempts.push((cell, number, attempt, self.directory.path().join(&raw), raw));
+        }
+        let tasks: Vec<Task<'_>> = attempts
+            .iter()
+            .map(|(cell, _, _, dir, _)| Task { cell, dir, expected: self.checksums.expected(cell) })
+            .collect();
+        let Some(all) = self.context.execute_all(&tasks, plan.turns, observer, stop)? else {
             return Err(self.interrupted(at));
         };
-        self.checksums.learn(cell, &executed);
-        self.quiet = executed.disturbances.is_empty();
-        let leftovers = executed.leftovers;
-        let lacking = executed.temporary && again;
-        let record = self.record(cell, number, attempt, raw, executed);
-        self.directory.append(&record)?;
-        self.schedule.add(&record);
-        if lacking {
-            self.schedule.try_again(&cell.id, number);
+        let mut lacking = false;
+        for ((cell, number, attempt, _, raw), executed) in attempts.into_iter().zip(all) {
+            self.checksums.learn(cell, &executed);
+            self.quiet = executed.disturbances.is_empty();
+            let leftovers = executed.leftovers;
+            let lacks = executed.temporary && again;
+            let record = self.record(cell, number, attempt, raw, executed);
+            self.directory.append(&record)?;
+            self.schedule.add(&record);
+            if lacks {
+                self.schedule.try_again(&cell.id, number);
+            }
+            lacking |= lacks;
+            let again = self.schedule.attempt(&cell.id, number).is_some();
+            self.count(&record, again);
+            tell(&Event::Ended { record: &record, again, leftovers, left: self.left(at) });
         }
-        let again = self.schedule.attempt(&cell.id, number).is_some();
-        self.count(&record, again);
-        tell(&Event::Ended { record: &record, again, leftovers, left: self.left(at + usize::from(!again)) });
         Ok(lacking)
     }
 

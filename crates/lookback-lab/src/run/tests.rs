@@ -95,6 +95,64 @@ fn a_rehearsal_runs_before_each_invocation_and_leaves_what_it_learned() {
 }
 
 #[test]
+fn those_that_take_turns_run_one_at_a_time_and_their_figures_are_without_the_others_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("written");
+    let of = |name: &str| Cell {
+        id: CellId(name.into()),
+        configuration: name.into(),
+        ..shell(
+            "w",
+            &format!(
+                "i=0; while [ $i -lt 20000 ]; do echo {name} >> {}; i=$((i+1)); done; echo result x 1 count",
+                file.display()
+            ),
+        )
+    };
+    let plan = Plan { turns: Duration::from_millis(20), ..plan(vec![of("a"), of("b")], 2) };
+    let results = dir.path().join("results");
+    let begin = Instant::now();
+    let summary = run_in(&results, &plan, Options::default()).unwrap();
+    let all = begin.elapsed();
+    assert_eq!((summary.all, summary.good + summary.disturbed), (4, 4));
+    let written = fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = written.lines().collect();
+    let changes = lines.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!((4..4_000).contains(&changes), "{changes} of {} lines", lines.len());
+    let records = records(&results);
+    let own: Duration = records.iter().map(|record| Duration::from_nanos(record.process_ns)).sum();
+    assert!(own < all, "{own:?} of {all:?}");
+    for record in &records {
+        let metrics = &record.iterations[0].metrics;
+        assert!(metrics.contains_key("x") && !metrics.keys().any(|name| name == "wall"), "{metrics:?}");
+    }
+}
+
+#[test]
+fn one_that_takes_turns_has_its_own_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |name: &str, line: &str| Cell {
+        id: CellId(name.into()),
+        configuration: name.into(),
+        timeout: Duration::from_millis(400),
+        ..shell("w", line)
+    };
+    let cells = vec![
+        of("a", "while :; do :; done"),
+        of("b", "while :; do :; done"),
+        of("c", "echo result x 1 count"),
+    ];
+    let plan = Plan { turns: Duration::from_millis(20), ..plan(cells, 1) };
+    run_in(dir.path(), &plan, Options::default()).unwrap();
+    for record in records(dir.path()) {
+        let expected = if record.cell == CellId("c".into()) { Outcome::Ok } else { Outcome::TimedOut };
+        assert_eq!(record.outcome, expected, "{}", record.configuration);
+        let ran = Duration::from_millis(record.process_ns / 1_000_000);
+        assert!(record.outcome == Outcome::Ok || ran >= Duration::from_millis(400), "{ran:?}");
+    }
+}
+
+#[test]
 fn an_invocation_whose_rehearsal_fails_is_not_run() {
     let ran = tempfile::tempdir().unwrap();
     let mark = ran.path().join("ran");

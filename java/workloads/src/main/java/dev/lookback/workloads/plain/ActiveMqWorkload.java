@@ -51,6 +51,9 @@ public final class ActiveMqWorkload implements Workload {
         broker.setUseJmx(false);
         broker.setUseShutdownHook(false);
         broker.getSystemUsage().getMemoryUsage().setLimit(BROKER_MEMORY);
+        // Nothing is stored; without these limits it wants 50 GB of free disk to begin.
+        broker.getSystemUsage().getStoreUsage().setLimit(BROKER_MEMORY);
+        broker.getSystemUsage().getTempUsage().setLimit(BROKER_MEMORY);
         // What it checks of the machine's disk and memory it says on standard output.
         broker.setAdjustUsageLimits(false);
         String address = broker.addConnector("tcp://" + WebServer.ADDRESS + ":0").getPublishableConnectString();
