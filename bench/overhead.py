@@ -23,7 +23,7 @@ STATES = {
 }
 SHARE = "mean-traced.share."
 # What is told, and the end of its lines' names.
-METRICS = (("latency.p50", ".p50"), ("latency.p99", ".p99"), ("wall", ".wall"), ("cpu", ""))
+METRICS = (("wall", ".wall"), ("cpu", ""))
 
 
 def state(configuration):
