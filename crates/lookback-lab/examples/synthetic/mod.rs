@@ -134,7 +134,7 @@ pub(crate) fn plan() -> Plan {
         order,
         pin: Pin::Cores(vec![0, 1]),
         retries: 2,
-        turns: std::time::Duration::ZERO,
+        turns: Duration::ZERO,
         metrics: ["wall", "task_clock", "cpu.gc", "pauses", "rss", "frame.janky"].map(str::to_owned).to_vec(),
         quiet: Quiet::default(),
         jdks: vec![Jdk {

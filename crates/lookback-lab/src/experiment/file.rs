@@ -159,7 +159,6 @@ pub(crate) fn read(node: &Node, path: &Path, around: &Surroundings, problems: &P
     let jdks = fields.entries("jdks").iter();
     let jdk_names = jdks.clone().map(|entry| entry.key.value.clone()).collect();
     let jdks = jdks.filter_map(|entry| jdk::read(entry, &entry.key.place.directory(), problems)).collect();
-
     let file = File {
         place: fields.place().clone(),
         name: name(&fields, path, problems),

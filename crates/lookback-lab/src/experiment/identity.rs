@@ -39,8 +39,8 @@ pub(crate) struct Identity<'a> {
     pub(crate) measured: &'a [u32],
     pub(crate) harness: &'a [String],
     pub(crate) pin: &'a Pin,
-    /// Nanoseconds. Not hashed where there are none, as rehearsals, so that cells from before there were any stay what they
-    /// are.
+    /// Nanoseconds. This and the next are not hashed where there are none, so that cells from before there were any stay what
+    /// they are.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) turns: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -220,7 +220,7 @@ mod tests {
             order: vec![],
             pin: crate::plan::Pin::All,
             retries: 0,
-            turns: std::time::Duration::ZERO,
+            turns: Duration::ZERO,
             metrics: vec![],
             quiet: crate::plan::Quiet::default(),
             jdks: vec![],

@@ -79,22 +79,23 @@ pub(super) struct Start<'a> {
 /// Of each one, when it could not be started.
 pub(super) fn run(starts: Vec<Start<'_>>, turn: Duration, stop: &dyn Fn() -> bool) -> Vec<io::Result<Ended>> {
     let alone = starts.len() == 1;
-    let mut running: Vec<io::Result<Running>> = Vec::new();
+    let (mut running, mut ended) = (Vec::new(), Vec::new());
     for start in starts {
         let started = Running::start(start);
-        running.push(started.inspect(|process| {
-            if !alone {
-                process.signal(libc::SIGSTOP);
-            }
-        }));
+        if let Ok(process) = &started
+            && !alone
+        {
+            process.signal(libc::SIGSTOP);
+        }
+        let (process, error) = started.map_or_else(|error| (None, Some(Err(error))), |p| (Some(p), None));
+        running.push(process);
+        ended.push(error);
     }
-    let mut ended: Vec<Option<io::Result<Ended>>> = running.iter().map(|_| None).collect();
     while ended.iter().any(Option::is_none) {
         for (process, ended) in running.iter_mut().zip(&mut ended).filter(|(_, ended)| ended.is_none()) {
-            *ended = match process {
-                Err(error) => Some(Err(io::Error::new(error.kind(), error.to_string()))),
-                Ok(process) => process.turn((!alone).then_some(turn), stop).map(|how| process.reap(how)),
-            };
+            // One that was not started has ended.
+            let Some(process) = process else { continue };
+            *ended = process.turn((!alone).then_some(turn), stop).map(|how| process.reap(how));
         }
     }
     ended.into_iter().flatten().collect()
@@ -301,5 +302,24 @@ fn reap(pid: libc::pid_t) -> io::Result<(libc::c_int, libc::rusage)> {
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_started_says_so_in_the_systems_own_number() {
+        let (work, cores) = (tempfile::tempdir().unwrap(), allowed());
+        let command = Command { words: vec!["/nowhere/program".into()], environment: [].into() };
+        let start = || {
+            let (stdout, stderr) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+            let place = Place { work: work.path(), stdout, stderr, cores: &cores };
+            Start { command: &command, place, timeout: Duration::from_secs(1) }
+        };
+        let ended = run(vec![start(), start()], Duration::from_millis(1), &|| false);
+        let errors: Vec<_> = ended.into_iter().map(|e| e.unwrap_err().raw_os_error()).collect();
+        assert_eq!(errors, [Some(libc::ENOENT); 2]);
     }
 }

@@ -179,31 +179,30 @@ impl Run<'_> {
             let cell = &self.plan.cells[invocation.cell];
             (invocation.number, &cell.workload, &cell.jdk, cell.heap)
         };
-        let is_given_up = |cell: usize| {
-            !self.options.keep_failing && self.schedule.failing(&self.plan.cells[cell].id).is_some()
-        };
         let runs_too = |&other: &usize| {
             let invocation = self.chosen[other];
             belongs_to(invocation) == belongs_to(self.chosen[at])
                 && self.attempt(invocation).is_some()
-                && !is_given_up(invocation.cell)
+                && self.failing(invocation.cell).is_none()
         };
         (at..self.chosen.len()).filter(runs_too).collect()
+    }
+
+    /// The failure that a cell is given up for, unless all are gone on with.
+    fn failing(&self, cell: usize) -> Option<&Outcome> {
+        self.schedule.failing(&self.plan.cells[cell].id).filter(|_| !self.options.keep_failing)
     }
 
     /// Whether the cell of the invocation at this place has been given up; told once.
     fn gives_up(&mut self, at: usize, tell: &mut dyn FnMut(&Event<'_>)) -> bool {
         let index = self.chosen[at].cell;
         let cell = &self.plan.cells[index];
-        if self.options.keep_failing {
-            return false;
-        }
-        let Some(outcome) = self.schedule.failing(&cell.id) else { return false };
+        let Some(outcome) = self.failing(index).cloned() else { return false };
         if self.given_up.insert(index) {
             let of_cell =
                 |invocation: &&Invocation| invocation.cell == index && self.attempt(**invocation).is_some();
             let invocations = self.chosen[at..].iter().filter(of_cell).count();
-            tell(&Event::Skipped { cell, outcome, invocations });
+            tell(&Event::Skipped { cell, outcome: &outcome, invocations });
         }
         true
     }

@@ -98,7 +98,7 @@ pub(crate) fn plan(cells: Vec<Cell>, invocations: u32) -> Plan {
         order,
         pin: Pin::All,
         retries: 0,
-        turns: std::time::Duration::ZERO,
+        turns: Duration::ZERO,
         metrics: vec![],
         quiet: Quiet {
             steal_percent: 100.0,

@@ -108,7 +108,7 @@ mod tests {
             cells,
             pin: Pin::All,
             retries: 0,
-            turns: std::time::Duration::ZERO,
+            turns: Duration::ZERO,
             metrics: vec![],
             quiet: Quiet::default(),
             jdks: vec![],
