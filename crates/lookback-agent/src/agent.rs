@@ -262,8 +262,8 @@ impl Agent {
     }
 
     /// Lets go of what is large, once it has left the program.
-    pub(crate) fn forget(&self) {
-        self.monitors.forget();
+    pub(crate) fn forget(&self, env: *mut JNIEnv) {
+        self.monitors.forget(env);
         self.governor.forget();
         *self.live.lock().unwrap_or_else(|e| e.into_inner()) = FxHashSet::default();
     }
@@ -332,7 +332,7 @@ impl Agent {
             region: self.region.path.clone(),
             ring_bytes: self.region.ring_bytes as u64,
             reach_seconds: reach,
-            records_per_second: bytes_per_second / 4.0,
+            records_per_second: bytes_per_second * reach::records_per_byte(self),
             governing: self.governor.status(self),
             classes,
             classes_to_come: self.passes.to_come(),

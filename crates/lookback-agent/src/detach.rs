@@ -60,7 +60,7 @@ pub(crate) fn leave(agent: &Agent, env: *mut JNIEnv, done: &Rewriting) -> String
     let region = &agent.region;
     agent.symbols.forget(region, held, || region.give_back(high));
     startup::forget_link();
-    agent.forget();
+    agent.forget(env);
     let mut message = format!(
         "the agent has left process {}: {}; {} of memory, its socket and its threads are gone",
         std::process::id(),

@@ -107,25 +107,42 @@ unsafe extern "C" fn class_file_load_hook(
     });
 }
 
-unsafe extern "C" fn monitor_wait(_: *mut c_void, env: *mut JNIEnv, _: jobject, object: jobject, _: jlong) {
-    with(|agent| monitors::mark(agent, env, object, Wait::ObjectWait, false));
+unsafe extern "C" fn monitor_wait(
+    _: *mut c_void,
+    env: *mut JNIEnv,
+    thread: jobject,
+    object: jobject,
+    _: jlong,
+) {
+    with(|agent| monitors::mark(agent, env, thread, object, Wait::ObjectWait, false));
 }
 
-unsafe extern "C" fn monitor_waited(_: *mut c_void, env: *mut JNIEnv, _: jobject, object: jobject, _: u8) {
-    with(|agent| monitors::mark(agent, env, object, Wait::ObjectWait, true));
+unsafe extern "C" fn monitor_waited(
+    _: *mut c_void,
+    env: *mut JNIEnv,
+    thread: jobject,
+    object: jobject,
+    _: u8,
+) {
+    with(|agent| monitors::mark(agent, env, thread, object, Wait::ObjectWait, true));
 }
 
-unsafe extern "C" fn monitor_contended_enter(_: *mut c_void, env: *mut JNIEnv, _: jobject, object: jobject) {
-    with(|agent| monitors::mark(agent, env, object, Wait::Monitor, false));
+unsafe extern "C" fn monitor_contended_enter(
+    _: *mut c_void,
+    env: *mut JNIEnv,
+    thread: jobject,
+    object: jobject,
+) {
+    with(|agent| monitors::mark(agent, env, thread, object, Wait::Monitor, false));
 }
 
 unsafe extern "C" fn monitor_contended_entered(
     _: *mut c_void,
     env: *mut JNIEnv,
-    _: jobject,
+    thread: jobject,
     object: jobject,
 ) {
-    with(|agent| monitors::mark(agent, env, object, Wait::Monitor, true));
+    with(|agent| monitors::mark(agent, env, thread, object, Wait::Monitor, true));
 }
 
 /// When the pause that goes on began; 0 when none does.

@@ -3,7 +3,7 @@
 //! The constraint that shaped it: the cursor is a Java field (see `LookbackTracePoint`), so native code goes
 //! through JNI, which is for slow paths only. Field ids are looked up once.
 
-use jni_sys::{JNIEnv, jclass, jfieldID, jlong, jmethodID, jobject};
+use jni_sys::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring};
 pub(crate) use lookback_jvmti::{clear, delete, jni};
 use std::ffi::CStr;
 use std::ptr::null_mut;
@@ -39,6 +39,7 @@ pub(crate) struct Java {
     holder: Option<jfieldID>,
     cursor: jfieldID,
     tid: jfieldID,
+    name: Option<jfieldID>,
     current: jmethodID,
 }
 
@@ -65,6 +66,7 @@ impl Java {
         let home = if holder.is_some() { class(c"java/lang/Thread$FieldHolder")? } else { thread };
         let cursor = field(home, c"stackSize", c"J").ok_or("this VM's threads have no field stackSize")?;
         let tid = field(thread, c"tid", c"J").ok_or("this VM's threads have no field tid")?;
+        let name = field(thread, c"name", c"Ljava/lang/String;");
         let sig = c"()Ljava/lang/Thread;";
         let mut current =
             jni!(env, GetStaticMethodID, thread, c"currentCarrierThread".as_ptr(), sig.as_ptr());
@@ -74,7 +76,7 @@ impl Java {
             clear(env);
         }
         let thread = jni!(env, NewGlobalRef, thread);
-        Ok(Java { thread, holder, cursor, tid, current })
+        Ok(Java { thread, holder, cursor, tid, name, current })
     }
 
     /// The object that holds a platform thread's cursor, a local reference; null for a virtual thread.
@@ -99,6 +101,15 @@ impl Java {
         jni!(env, GetLongField, thread, self.tid) as u64
     }
 
+    /// The first `most` UTF-16 units of a thread's name, when this VM keeps it in a field: a third of the work of asking JVMTI,
+    /// which counts where threads are short-lived.
+    pub(crate) fn name(&self, env: *mut JNIEnv, thread: jobject, most: usize) -> Option<String> {
+        let name = jni!(env, GetObjectField, thread, self.name?);
+        let units = (!name.is_null()).then(|| units(env, name, most));
+        delete(env, name);
+        units.map(|units| String::from_utf16_lossy(&units))
+    }
+
     /// The current platform thread, a virtual thread's carrier; a local reference.
     pub(crate) fn current(&self, env: *mut JNIEnv) -> Option<jobject> {
         let thread = jni!(env, CallStaticObjectMethodA, self.thread, self.current, null_mut());
@@ -108,24 +119,64 @@ impl Java {
     /// Runs `f` with the current thread's cursor and keeps the one that it gives; nothing happens when the
     /// thread is not traced. For events on the program's threads; a pending exception is kept.
     pub(crate) fn with_cursor(&self, env: *mut JNIEnv, f: impl FnOnce(Cursor) -> Cursor) {
-        let pending = jni!(env, ExceptionOccurred);
-        if !pending.is_null() {
-            jni!(env, ExceptionClear);
-        }
+        keeping_exception(env, || self.with_carriers_cursor(env, f));
+    }
+
+    /// As [`Java::with_cursor`], when the current thread is known: `thread`, which may be a virtual one. Tells `f` whether it
+    /// is a platform thread. Asking the VM for the current thread is what costs most.
+    pub(crate) fn with_cursor_of(
+        &self,
+        env: *mut JNIEnv,
+        thread: jobject,
+        f: impl FnOnce(Cursor, bool) -> Cursor,
+    ) {
+        keeping_exception(env, || {
+            let home = self.home(env, thread);
+            if home.is_null() {
+                self.with_carriers_cursor(env, |cursor| f(cursor, false));
+            } else {
+                self.with_cursor_in(env, home, |cursor| f(cursor, true));
+            }
+        });
+    }
+
+    fn with_carriers_cursor(&self, env: *mut JNIEnv, f: impl FnOnce(Cursor) -> Cursor) {
         if let Some(thread) = self.current(env) {
             let home = self.home(env, thread);
             if !home.is_null() {
-                let cursor = self.cursor(env, home);
-                if cursor != Cursor::OFF {
-                    self.set_cursor(env, home, f(cursor));
-                }
-                delete(env, home);
+                self.with_cursor_in(env, home, f);
             }
             delete(env, thread);
         }
-        if !pending.is_null() {
-            jni!(env, Throw, pending);
-            delete(env, pending);
+    }
+
+    /// Takes the reference `home`.
+    fn with_cursor_in(&self, env: *mut JNIEnv, home: jobject, f: impl FnOnce(Cursor) -> Cursor) {
+        let cursor = self.cursor(env, home);
+        if cursor != Cursor::OFF {
+            self.set_cursor(env, home, f(cursor));
         }
+        delete(env, home);
+    }
+}
+
+/// The first `most` UTF-16 units of a string.
+pub(crate) fn units(env: *mut JNIEnv, string: jstring, most: usize) -> Vec<u16> {
+    let mut units = vec![0; (jni!(env, GetStringLength, string) as usize).min(most)];
+    jni!(env, GetStringRegion, string, 0, units.len() as jint, units.as_mut_ptr());
+    clear(env);
+    units
+}
+
+/// Runs `f`, which may call Java, and throws again what was thrown before.
+fn keeping_exception(env: *mut JNIEnv, f: impl FnOnce()) {
+    let pending = jni!(env, ExceptionOccurred);
+    if !pending.is_null() {
+        jni!(env, ExceptionClear);
+    }
+    f();
+    if !pending.is_null() {
+        jni!(env, Throw, pending);
+        delete(env, pending);
     }
 }

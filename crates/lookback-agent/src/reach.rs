@@ -1,4 +1,4 @@
-//! How far back each thread's records reach.
+//! How far back each thread's records reach, and how many there are.
 //!
 //! The constraint that shaped it: the ring is shared, so a thread that records little reaches back as far as the busiest
 //! lets it, and only the ring itself knows. So it is read through, when somebody asks, and only the heads of its chunks.
@@ -6,13 +6,16 @@
 use crate::agent::Agent;
 use crate::clock;
 use lookback_format::control::ThreadStatus;
-use lookback_format::event::{Chunk, kind};
+use lookback_format::event::{Chunk, Event, kind};
 use lookback_format::region::{slab, text_at};
+use lookback_format::slot::{Record, Records};
 use lookback_format::{Nanos, Seq, ThreadKey};
 use lookback_ring::Position;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 
+/// So many blocks stand for what was written last.
+const NEWEST: u64 = 16;
 /// So many threads are told of.
 const MOST: usize = 1_000;
 
@@ -45,6 +48,22 @@ pub(crate) fn by_thread(agent: &Agent) -> Vec<ThreadStatus> {
     threads.sort_by(|a, b| a.whole.cmp(&b.whole).then(a.reach_seconds.total_cmp(&b.reach_seconds)));
     threads.truncate(MOST);
     threads
+}
+
+/// Entries and exits for each byte of the ring, in what was written last.
+pub(crate) fn records_per_byte(agent: &Agent) -> f64 {
+    let (mut records, mut bytes) = (0, 0);
+    let from = Position(agent.ring_end().saturating_sub(NEWEST));
+    agent.region.ring.snapshot(from, &mut |block| {
+        bytes += agent.region.ring.geometry().block_size as usize;
+        for entry in block.entries() {
+            if let Ok(Event::Chunk(chunk)) = Event::decode(entry.kind, entry.payload) {
+                let is_call = |r: &Record| matches!(r, Record::Entry(_) | Record::Exit(_));
+                records += Records::new(&chunk.slots).filter(is_call).count();
+            }
+        }
+    });
+    records as f64 / bytes.max(1) as f64
 }
 
 /// The oldest chunk of each thread that the ring still holds: its place, and when it begins.

@@ -5,7 +5,7 @@
 //! one message into a bounded queue. What a span records goes the way of the timed trace points.
 
 use crate::agent::Agent;
-use crate::java::{Cursor, clear, jni};
+use crate::java::{self, Cursor, clear, jni};
 use crate::log;
 use crate::region::Loss;
 use crate::server::Message;
@@ -111,11 +111,7 @@ fn text(env: *mut JNIEnv, string: jstring, most: usize) -> String {
     if string.is_null() {
         return "null".into();
     }
-    let n = (jni!(env, GetStringLength, string) as usize).min(most);
-    let mut units = [0_u16; REASON_UNITS];
-    jni!(env, GetStringRegion, string, 0, n as jint, units.as_mut_ptr());
-    clear(env);
-    clean(&units[..n])
+    clean(&java::units(env, string, most))
 }
 
 fn clean(units: &[u16]) -> String {

@@ -146,6 +146,9 @@ pub(crate) fn ended(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
 }
 
 fn thread_name(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> String {
+    if let Some(name) = agent.java().and_then(|java| java.name(env, thread, slab::NAME_BYTES)) {
+        return name;
+    }
     match agent.jvmti.thread_name(thread) {
         Ok((name, references)) => {
             references.into_iter().for_each(|r| delete(env, r));

@@ -217,6 +217,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn java_writes_the_same_records_of_time() {
+        let [first, ..] = slot::time(Nanos(0));
+        let constant = [&[3], first.to_be_bytes().as_slice()].concat(); // an integer of the constant pool
+        let bytes = class_file(0).expect("one place");
+        assert!(bytes.windows(5).any(|w| w == constant));
+    }
+
+    #[test]
     fn the_address_has_exactly_one_place() {
         let bytes = class_file(0x1234).expect("one place");
         assert!(bytes.windows(8).any(|w| w == 0x1234_u64.to_be_bytes()));

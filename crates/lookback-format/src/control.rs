@@ -114,7 +114,7 @@ pub struct Status {
     pub ring_bytes: u64,
     /// How far back the ring reaches, seconds, estimated from the rate of the last seconds.
     pub reach_seconds: f64,
-    /// Records a second over the last seconds.
+    /// Entries and exits recorded a second over the last seconds.
     pub records_per_second: f64,
     /// What tracing costs and what that made the governor drop; absent without a budget.
     #[serde(default)]

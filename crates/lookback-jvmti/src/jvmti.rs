@@ -356,6 +356,13 @@ impl Jvmti {
         Ok(name.replace('/', "."))
     }
 
+    /// The identity hash code of an object.
+    pub fn hash_code(self, object: jobject) -> Result<jint> {
+        let mut hash = 0;
+        call!(self, 58, object => jobject, &raw mut hash => *mut jint)?;
+        Ok(hash)
+    }
+
     /// The loader of a class, null for the boot loader; a local reference.
     pub fn class_loader(self, class: jclass) -> jobject {
         let mut loader = null_mut();

@@ -29,6 +29,10 @@ public final class LookbackTracePoint {
     static final int EXIT = 1 << 30;
     /** Takes a cursor to the start of its slab: slabs are 64 KiB long and aligned to it. */
     static final long SLAB = -65536L;
+    /** First word of a TIME record; two more hold the nanoseconds. */
+    private static final int TIME = 0x82200000;
+    /** Length of a TIME record and a slot. */
+    private static final long EXACT_BYTES = 16;
     /** Offset of the first slot in a slab. */
     private static final long SLOTS = 64;
     /**
@@ -73,6 +77,13 @@ public final class LookbackTracePoint {
         CURSOR = U.objectFieldOffset(home, "stackSize");
         TID = U.objectFieldOffset(Thread.class, "tid");
     }
+
+    /**
+     * How often trace points run at first on a thread that is not traced. Without it, nearly all compiled code would be
+     * thrown away when the first threads are braked: the second compiler leaves out a branch that was never taken. It is told by
+     * counters that the VM makes when a method has run some 400 times.
+     */
+    private static final int OFTEN = 1_000;
 
     private LookbackTracePoint() {}
 
@@ -195,7 +206,7 @@ public final class LookbackTracePoint {
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
         if (cursor != 0) {
-            U.putLong(home, CURSOR, timed(cursor, id));
+            U.putLong(home, CURSOR, exact(cursor, id));
         }
     }
 
@@ -205,7 +216,7 @@ public final class LookbackTracePoint {
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
         if (cursor != 0) {
-            U.putLong(home, CURSOR, timed(cursor, id | EXIT));
+            U.putLong(home, CURSOR, exact(cursor, id | EXIT));
         }
     }
 
@@ -321,6 +332,22 @@ public final class LookbackTracePoint {
         return cursor;
     }
 
+    /**
+     * As timed, without a native call when there is nothing else to do: no tick has passed, the thread is not braked, and the
+     * slab's first page has room for it. {@code System.nanoTime} reads the clock that records are told in.
+     */
+    private static long exact(long cursor, int slot) {
+        if (cursor < 0 || U.getInt(cursor & SLAB) != 0 || (cursor & ~SLAB) > -PAGE - EXACT_BYTES) {
+            return timed(cursor, slot);
+        }
+        long now = System.nanoTime();
+        U.putInt(cursor, TIME);
+        U.putInt(cursor + 4, (int) now);
+        U.putInt(cursor + 8, (int) (now >> 32));
+        U.putInt(cursor + 12, slot);
+        return cursor + EXACT_BYTES;
+    }
+
     /** An exit, its slot written, finds its poll word set or its page filled. Not in line, for the reason given above. */
     @DontInline
     private static void leave(int id) {
@@ -382,9 +409,19 @@ public final class LookbackTracePoint {
         return U.compareAndSetLong(home, CURSOR, cursor, -cursor);
     }
 
-    /** Called by the agent before any class is rewritten: fails as long as the natives are not linked. */
+    /** Called by the agent, on a thread not traced, before any class is rewritten: fails as long as the natives are not linked. */
     private static void start() {
         link();
+        for (int i = 0; i < OFTEN; i++) {
+            enter(0);
+            exit(0);
+            exit(0, 0);
+            exit(0L, 0);
+            exit(0f, 0);
+            exit(0d, 0);
+            enterPrecise(0);
+            exitPrecise(0);
+        }
     }
 
     /** Binds the JDK's native wait points again, from inside the boot loader. */
