@@ -2,7 +2,8 @@
 
 RESULTS are the directories of results of its experiments, KEPT the directory in which each one's report is kept below its
 name. Each figure is the lab's own, of CPU time (and of wall time where the name says so): the ratio to the bare program in
-the same blocks, as a change in percent, with the ends of its bootstrap interval. Of several JDKs the worse one counts.
+the same blocks, as a change in percent, with the ends of its bootstrap interval. Of several JDKs the worse one counts. Where
+requests were timed, their latencies are told as well, with the interval of `lookback lab compare`.
 
 The constraint that shaped it: nothing is left out silently. What could not be compared is told on standard error with
 its reason, and with `--all` is a failure; what was never measured is a missing line and never a zero.
@@ -24,6 +25,7 @@ STATES = {
 SHARE = "mean-traced.share."
 # What is told, and the end of its lines' names.
 METRICS = (("wall", ".wall"), ("cpu", ""))
+LATENCIES = ("latency.p50", "latency.p99", "latency.max")
 
 
 def state(configuration):
@@ -122,6 +124,30 @@ def told_by(lookback, results, metric):
     return json.loads(answer.stdout)[0]["tracers"]
 
 
+def latencies(rows, metric):
+    """The lines of a latency, of rows of a comparison of the bare program with the default state.
+
+    >>> row = {"workload": "tomcat", "difference": {"ratio": {"value": 1.02, "interval": None}}}
+    >>> latencies([row], "latency.p99")
+    ['result overhead.tomcat.default.latency.p99.pct 2.00 %']
+    """
+    worst = worse((row["workload"], row["difference"]["ratio"]) for row in rows)
+    return [
+        line
+        for workload, ratio in worst.items()
+        for line in lines_of(f"overhead.{workload}.default.{metric}", ratio)
+    ]
+
+
+def compared(lookback, results, metric):
+    """What the lab tells of the default state beside the bare program."""
+    answer = subprocess.run(
+        [lookback, "lab", "compare", results, "bare", "lookback-learned", "--metric", metric, "--json"],
+        check=True, stdout=subprocess.PIPE, text=True,
+    )
+    return json.loads(answer.stdout)["rows"]
+
+
 def measured(results):
     """Names of all metrics that some iteration in a directory of results has."""
     with open(Path(results, "results.jsonl"), encoding="utf-8") as records:
@@ -141,6 +167,9 @@ def main(*arguments):
             tracers = told_by(lookback, results, metric)
             lines, worst = overheads(tracers, suffix)
             print("\n".join(lines))
+        for metric in LATENCIES:
+            if metric in there and "lookback-learned" in Path(results, "results.jsonl").read_text(encoding="utf-8"):
+                print("\n".join(latencies(compared(lookback, results, metric), metric)))
         defaults += [worst] if worst is not None else []
         left_out += tracers["left_out"]
         for report in Path(kept, Path(results).name).glob("*/results.txt"):
