@@ -69,26 +69,31 @@ def lines_of(name, estimate):
         yield f"result {name}.pct.{end} {percent(estimate['interval'][end]):.2f} %"
 
 
-def overheads(tracers, suffix):
-    """The lines of all overheads of a metric, and the worst of the default state (none without it).
+def overheads(told, suffix):
+    """The lines of all overheads of a metric in what the lab told of experiments, and the worst of the default state (none
+    without it).
 
     >>> def one(workload, configuration, value):
     ...     name = {"workload": workload, "configuration": configuration}
     ...     return {"name": name, "by_bootstrap": {"value": value, "interval": None}}
-    >>> mean = {"label": "25|g1|lookback-off", "geometric_mean": {"value": 1.01, "interval": None}}
-    >>> rows = [one("h2", "g1|lookback-learned", 1.02), one("fop", "g1|lookback-learned", 1.04),
-    ...         one("h2", "g1|lookback", 1.5), one("fop", "g1|lookback-all", 3.0)]
-    >>> lines, worst = overheads({"overheads": rows, "summaries": [mean]}, ".wall")
-    >>> lines[2], lines[4], round(worst, 9)
-    ('result overhead.h2.first30.wall.pct 50.00 %', 'result overhead.geomean.off.wall.pct 1.00 %', 4.0)
-    >>> overheads({"overheads": [], "summaries": []}, "")
+    >>> def mean(label, value):
+    ...     return {"label": label, "geometric_mean": {"value": value, "interval": None}}
+    >>> on_25 = {"overheads": [one("h2", "g1|lookback-learned", 1.02), one("fop", "g1|lookback-learned", 1.04),
+    ...                        one("h2", "g1|lookback", 1.5), one("fop", "g1|lookback-all", 3.0)],
+    ...          "summaries": [mean("25|g1|lookback-off", 1.01)]}
+    >>> on_17 = {"overheads": [one("h2", "g1|lookback-learned", 1.03)], "summaries": []}
+    >>> lines, worst = overheads([on_25, on_17], ".wall")
+    >>> lines[0], lines[4], round(worst, 9)
+    ('result overhead.h2.default.wall.pct 3.00 %', 'result overhead.geomean.off.wall.pct 1.00 %', 4.0)
+    >>> overheads([{"overheads": [], "summaries": []}], "")
     ([], None)
     """
     rows = worse(
         ((one["name"]["workload"], state(one["name"]["configuration"])), one["by_bootstrap"])
+        for tracers in told
         for one in tracers["overheads"]
     )
-    means = worse((state(one["label"]), one["geometric_mean"]) for one in tracers["summaries"])
+    means = worse((state(one["label"]), one["geometric_mean"]) for tracers in told for one in tracers["summaries"])
     lines = []
     for (workload, name), estimate in rows.items():
         lines += lines_of(f"overhead.{workload}.{name}{suffix}", estimate)
@@ -148,42 +153,43 @@ def compared(lookback, results, metric):
     return json.loads(answer.stdout)["rows"]
 
 
-def measured(results):
-    """Names of all metrics that some iteration in a directory of results has."""
+def metrics_of(results):
+    """The metrics that an experiment is about: those of its plan, where an iteration has them."""
+    planned = json.loads(Path(results, "plan.json").read_text(encoding="utf-8"))["metrics"]
     with open(Path(results, "results.jsonl"), encoding="utf-8") as records:
-        return {name for record in records for one in json.loads(record)["iterations"] for name in one["metrics"]}
+        there = {name for record in records for one in json.loads(record)["iterations"] for name in one["metrics"]}
+    return there.intersection(planned)
 
 
 def main(*arguments):
     """Prints all lines."""
     is_strict = arguments[:1] == ("--all",)
     lookback, kept, *directories = arguments[1:] if is_strict else arguments
-    defaults, found, left_out = [], {}, []
+    of = {results: metrics_of(results) for results in directories}
+    left_out, worst = [], None
+    for metric, suffix in METRICS:
+        told = [told_by(lookback, results, metric) for results, metrics in of.items() if metric in metrics]
+        lines, worst = overheads(told, suffix)
+        print(*lines, sep="\n", end="\n" if lines else "")
+        left_out = [one for tracers in told for one in tracers["left_out"]]
+    for metric in LATENCIES:
+        for results, metrics in of.items():
+            if metric in metrics and "lookback-learned" in Path(results, "results.jsonl").read_text(encoding="utf-8"):
+                print(*latencies(compared(lookback, results, metric), metric), sep="\n")
+    found = {}
     for results in directories:
-        there = measured(results)
-        for metric, suffix in METRICS:
-            if metric not in there:
-                continue
-            tracers = told_by(lookback, results, metric)
-            lines, worst = overheads(tracers, suffix)
-            print("\n".join(lines))
-        for metric in LATENCIES:
-            if metric in there and "lookback-learned" in Path(results, "results.jsonl").read_text(encoding="utf-8"):
-                print("\n".join(latencies(compared(lookback, results, metric), metric)))
-        defaults += [worst] if worst is not None else []
-        left_out += tracers["left_out"]
         for report in Path(kept, Path(results).name).glob("*/results.txt"):
             found |= shares(report.read_text(encoding="utf-8").splitlines())
     for name, why in left_out:
         print(f"not compared: {name['workload']} {name['jdk']}|{name['configuration']}: {why}", file=sys.stderr)
     for name, value in found.items():
         print(f"result traced.share.{name} {value:.2f} %")
-    if defaults:
-        print(f"result overhead.worst.default.pct {max(defaults):.2f} %")
+    if worst is not None:
+        print(f"result overhead.worst.default.pct {worst:.2f} %")
     if found:
         print(f"result traced.share {sum(found.values()) / len(found):.2f} %")
     # A benchmark that measured nothing of what it is for has failed.
-    return 0 if found and defaults and not (is_strict and left_out) else 1
+    return 0 if found and worst is not None and not (is_strict and left_out) else 1
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ const YOUNG: Nanos = Nanos(8_000_000_000);
 /// How long tracing may cost twice the budget before methods are dropped, seconds; half as long thrice the budget, and
 /// so on.
 const OVER: f64 = 20.0;
-/// What it costs to have a method back, seconds of processor time, most of it the compilers'; what may be spent on that, of
-/// the program's processor time; and how much of that can be saved, seconds.
-const EACH: f64 = 0.1;
+/// What it costs to have a method back, seconds of processor time, most of it the compilers' (0.2 and 1.4 s of Saxon); what may
+/// be spent on that, of the program's processor time; and how much of that can be saved, seconds.
+const EACH: f64 = 0.5;
 const CHANGES: f64 = 0.005;
 const SAVED: f64 = 5.0;
 /// Nobody decides on fewer records than these a second: they cost nothing, and say little.
@@ -37,6 +37,8 @@ const LONGEST: u64 = 5_000_000_000;
 const CALM: u64 = 30_000_000_000;
 /// How long a method is dropped at least, times four each time that it was too costly again.
 const COOLING: u64 = 60_000_000_000;
+/// As often a method counts that an earlier run of the program has found to be too costly: 16 minutes.
+const KNOWN: u32 = 3;
 
 /// A change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,7 +96,7 @@ impl Chooser {
     /// A method is dropped that was recorded so fast in an earlier run.
     pub(crate) fn recall(&mut self, id: MethodId, per_second: f64, now: Nanos) {
         self.has_learned = true;
-        self.dropped_now(id, per_second, now);
+        self.past.insert(id, Past { since: Some(now), times: KNOWN, per_second });
     }
 
     fn remember(&mut self, decision: &Decision, sample: &Sample, now: Nanos) {
@@ -350,10 +352,18 @@ mod tests {
         assert_eq!(c.dropped().count(), 2);
         let quiet = sample(&[(3, 1.0)]);
         let (second, d) = until(&mut c, &quiet, dropped + 1);
-        assert_eq!((second - dropped, d.restore), (60, ids(&[2])), "the other one would not fit");
+        assert_eq!((second - dropped, d.restore), (92, ids(&[2])), "the other one would not fit");
         let (second, d) = until(&mut c, &quiet, second + 1);
         assert_eq!((second - dropped, d.restore), (240, ids(&[1])), "it may have become cold");
         assert_eq!(c.dropped().count(), 0);
+    }
+
+    #[test]
+    fn what_an_earlier_run_has_found_comes_back_late() {
+        let mut c = Chooser::new(0.03, at(0));
+        c.recall(MethodId(1), 1e6, at(0));
+        let (second, d) = until(&mut c, &sample(&[(2, 1.0)]), 1);
+        assert_eq!((second, d.restore), (960, ids(&[1])));
     }
 
     #[test]
