@@ -69,6 +69,9 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
         c.listen(if agent.is_tracing() { pause } else { IDLE });
         c.frame(Control::round);
     }
+    if let Some(governor) = &mut c.governor {
+        governor.end(agent);
+    }
     while !c.ending && !agent.held.lock().unwrap_or_else(|e| e.into_inner()).is_empty() {
         c.listen(Duration::from_nanos(TRY.0));
         c.frame(|c| retransform::held_back(c.agent, c.env));

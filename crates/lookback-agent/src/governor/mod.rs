@@ -291,7 +291,7 @@ impl Rounds {
             trial: Trial::new(now),
             trials: Trials::default(),
             over: None,
-            averages: Averages::begin(now, busy),
+            averages: Averages::begin(now),
             kept_fails: false,
             held: FxHashMap::default(),
         })
@@ -311,7 +311,7 @@ impl Rounds {
         }
         let busy = clock::process_cpu();
         let mut sample = self.looks.take(&agent.region, now);
-        self.averages.add(&sample.methods, span.0 as f64 / 1e9);
+        self.averages.add(&sample.methods, span.0 as f64 / 1e9, busy.since(self.busy).0 as f64 / 1e9);
         {
             let precise = &agent.governor.decided().precise;
             sample.weigh(|id| if precise.contains(&id) { self.cost.timed / self.cost.plain } else { 1.0 });
@@ -342,7 +342,10 @@ impl Rounds {
                 self.tell(agent, true);
                 self.keep(agent, now);
             }
-            None if self.averages.is_due(now) => self.keep(agent, now),
+            None if self.averages.is_due(now) => {
+                self.keep(agent, now);
+                self.averages.halve();
+            }
             None => {
                 let made = self.trial.make(agent, env, now);
                 made.inspect(|&(off, on)| {
@@ -387,6 +390,14 @@ impl Rounds {
         self.trials.forget();
         self.trial.put_off(now);
         (self.decided, self.busy) = (now, clock::process_cpu());
+    }
+
+    /// Nothing is governed any more, since the program ends, for one: keeps what the whole run has taught.
+    pub(crate) fn end(&mut self, agent: &Agent) {
+        let now = clock::now();
+        if !self.averages.seen(now).is_empty() {
+            self.keep(agent, now);
+        }
     }
 
     /// What tracing costs now, a share of the program's processor time.
@@ -453,9 +464,8 @@ impl Rounds {
     fn keep(&mut self, agent: &Agent, now: Nanos) {
         let seen = self.averages.seen(now);
         let budget = agent.options.budget_share().unwrap_or_default();
-        let at = (now, self.busy);
-        let exact = self.averages.exact(&seen, (budget, self.cost.timed), at);
-        let dear = seen.len() - self.averages.too_dear(&seen, (budget, self.cost.plain), at);
+        let exact = self.averages.exact(&seen, budget, self.cost.timed);
+        let dear = seen.len() - self.averages.too_dear(&seen, budget, self.cost.plain);
         let places: FxHashMap<MethodId, usize> = (0..).zip(&seen).map(|(i, (id, _))| (*id, i)).collect();
         let lesson = |id| {
             let place = *places.get(&id).filter(|_| agent.governor.class_of(id).is_some())?;
