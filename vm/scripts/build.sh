@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds the extended HotSpot and lays a JDK with it beside the installed one: build.sh DIRECTORY [release|fastdebug] [JDK]
+#
+# DIRECTORY/jdk-release (or jdk-fastdebug) is a JDK then, made of links to the installed one but for the VM and its launcher.
+# Constraint: what is built already is not built again.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+directory=${1:?name a directory} level=${2:-release} installed=${3:-/usr/lib/jvm/java-17-openjdk-amd64}
+"$here/sources.sh" "$directory"
+directory=$(cd "$directory" && pwd)
+cd "$directory/source"
+build=build/linux-$level
+if [ ! -f "$build/spec.gmk" ]; then
+  bash configure --with-conf-name="linux-$level" --with-boot-jdk="$installed" --with-debug-level="$level" \
+    --enable-headless-only --with-native-debug-symbols=none --disable-warnings-as-errors >"$directory/configure.log" 2>&1 \
+    || {
+      tail -20 "$directory/configure.log" >&2
+      echo 'vm: what is missing may come with: apt-get install -y autoconf make g++ zip unzip patch libasound2-dev libcups2-dev' \
+        'libfontconfig1-dev libx11-dev libxext-dev libxrandr-dev libxrender-dev libxt-dev libxtst-dev' >&2
+      exit 1
+    }
+fi
+make CONF="linux-$level" hotspot LOG=warn >"$directory/make.log" 2>&1 || { tail -60 "$directory/make.log" >&2; exit 1; }
+
+# The launcher finds the VM beside itself, so it is no link.
+jdk=$directory/jdk-$level
+rm -rf "$jdk"
+mkdir -p "$jdk/bin" "$jdk/lib/server"
+for part in "$installed"/*; do
+  case $(basename "$part") in bin | lib) ;; *) ln -s "$part" "$jdk/" ;; esac
+done
+for tool in "$installed"/bin/*; do cp -L "$tool" "$jdk/bin/"; done
+for part in "$installed"/lib/*; do
+  case $(basename "$part") in server) ;; libjli.so | jvm.cfg) cp -L "$part" "$jdk/lib/" ;; *) ln -s "$part" "$jdk/lib/" ;; esac
+done
+cp "$build/support/modules_libs/java.base/server/libjvm.so" "$jdk/lib/server/"
+for part in "$installed"/lib/server/*; do
+  case $(basename "$part") in libjvm.so | *.jsa) ;; *) cp -L "$part" "$jdk/lib/server/" ;; esac
+done
+"$jdk/bin/java" -Xshare:dump >"$directory/dump.log" 2>&1 || { tail -5 "$directory/dump.log" >&2; exit 1; }
+"$jdk/bin/java" -XX:+LookbackSampling -version
+echo "$jdk"

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Samples a program that does what stack walkers get wrong, and checks each stack trace: torture.sh JDK SECONDS [JAVA OPTION...]
+#
+# JDK is one that build.sh has laid out. Without options: each collector in turn.
+# Constraint: fails when one stack trace is wrong, when the program's own sums are, and when nothing was checked.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+jdk=${1:?name a JDK} seconds=${2:?say for how many seconds}
+shift 2
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC -pthread -I"$jdk/include" -I"$jdk/include/linux" -I"$here/src/hotspot/share" \
+  -o "$directory/libchecking.so" "$here/test/checking_agent.cpp"
+"$jdk/bin/javac" -d "$directory/classes" "$here"/test/dev/lookback/torture/*.java
+run() {
+  local log=$directory/log
+  if ! "$jdk/bin/java" -Xmx1g -XX:+LookbackSampling -XX:+UnlockDiagnosticVMOptions -XX:+LookbackVerify "$@" \
+      -agentpath:"$directory/libchecking.so=interval=100" -cp "$directory/classes" dev.lookback.torture.Torture "$seconds" \
+      >"$log" 2>&1; then
+    cat "$log"
+    echo "torture failed: $*" >&2
+    return 1
+  fi
+  printf '%-40s %s\n' "$*" "$(grep '^checked' "$log")"
+}
+if [ $# -gt 0 ]; then
+  run "$@"
+else
+  for collector in Serial Parallel G1 Z Shenandoah; do run "-XX:+Use${collector}GC"; done
+fi

@@ -1,0 +1,45 @@
+/*
+ * Copyright (c) 2026, the Lookback authors.
+ * DO NOT ALTER OR REMOVE COPYRIGHT NOTICES OR THIS FILE HEADER.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation, with the Classpath exception
+ * as in the LICENSE file of OpenJDK.
+ *
+ * This code is distributed in the hope that it will be useful, but WITHOUT
+ * ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or
+ * FITNESS FOR A PARTICULAR PURPOSE. See the GNU General Public License
+ * version 2 for more details.
+ */
+
+#ifndef SHARE_LOOKBACK_SAMPLEREQUEST_HPP
+#define SHARE_LOOKBACK_SAMPLEREQUEST_HPP
+
+#include "jni.h"
+#include "memory/allocation.hpp"
+#include "utilities/growableArray.hpp"
+
+class JavaThread;
+
+// Partial safepoints with self-sampling (thesis, section 4.1): of the threads that are asked, those that reach a poll first
+// sample themselves, by tickets; no thread stops, and none waits for another. Threads that wait or run native code reach no
+// poll: they are taken in proportion, at random, and sampled by the requester.
+//
+// Constraint: one request at a time. No thread blocks, but for the requester.
+class SampleRequest : public AllStatic {
+ public:
+  typedef GrowableArray<JavaThread*> ThreadArray;
+
+  // Takes `most` samples (0: one of each thread) within so many nanoseconds (0: in any time). Tells how many were taken.
+  // `current` is in the VM, and the threads cannot go away.
+  static int partial(JavaThread* current, const ThreadArray& threads, jlong tag, int most, bool whole, jlong max_wait);
+
+  // Samples all threads at a global safepoint.
+  static int at_safepoint(const ThreadArray& threads, jlong tag, bool whole);
+
+  // The current thread is at a poll and has claimed the request, which may be over.
+  static void at_poll(JavaThread* self, uint32_t request);
+};
+
+#endif // SHARE_LOOKBACK_SAMPLEREQUEST_HPP
