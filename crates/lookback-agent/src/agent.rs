@@ -19,6 +19,7 @@ use crate::server::Message;
 use crate::slab::Slabs;
 use crate::switch::Switch;
 use crate::symbols::Symbols;
+use crate::threads::Seen;
 use crate::{clock, java};
 use jni_sys::{JNIEnv, JavaVM, jobject};
 use lookback_format::Nanos;
@@ -87,6 +88,8 @@ pub(crate) struct Agent {
     pub(crate) before: Option<&'static Agent>,
     pub(crate) incidents: Mutex<Vec<PathBuf>>,
     pub(crate) next_number: AtomicU32,
+    /// Whether every thread's start and end are seen, see [`crate::threads::begin`].
+    pub(crate) seen: Mutex<Seen>,
     /// Java ids of the threads that have begun and not ended; also orders who gives and takes their slabs.
     pub(crate) live: Mutex<FxHashSet<u64>>,
     java: OnceLock<Live>,
@@ -217,6 +220,7 @@ impl Agent {
             started: clock::now(),
             incidents: Mutex::default(),
             next_number: AtomicU32::new(1),
+            seen: Mutex::default(),
             live: Mutex::default(),
             java,
             control: OnceLock::new(),

@@ -9,6 +9,7 @@ use crate::agent::Agent;
 use crate::clock;
 use crate::detach;
 use crate::detector::Fired;
+use crate::events;
 use crate::governor::Rounds;
 use crate::incidents::{Collection, expand, slow_trigger};
 use crate::java::jni;
@@ -69,7 +70,8 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
         c.listen(if agent.is_tracing() { pause } else { IDLE });
         c.frame(Control::round);
     }
-    if let Some(governor) = &mut c.governor {
+    // An agent that has left has forgotten its methods; what it had learned is kept already.
+    if let Some(governor) = c.governor.as_mut().filter(|_| !agent.is_detached()) {
         governor.end(agent);
     }
     while !c.ending && !agent.held.lock().unwrap_or_else(|e| e.into_inner()).is_empty() {
@@ -135,7 +137,7 @@ impl Control<'_> {
 
     /// Tracing costs more than it may, whatever was dropped: it ends.
     fn too_dear(&mut self, why: &str) {
-        self.switch(false);
+        self.stop();
         log::line(&format!(
             "tracing is off: {why}; watch fewer methods, or allow more with budget=, then: lookback start {}",
             std::process::id()
@@ -222,7 +224,7 @@ impl Control<'_> {
             Request::Status => Answer::Status(Box::new(self.agent.status())),
             Request::Dump { file, force } => self.dump(file, force),
             Request::Stop { .. } => {
-                let message = match self.switch(false) {
+                let message = match self.stop() {
                     Some(done) => format!(
                         "tracing is off: {}; what was recorded stays until it is dumped",
                         detach::given_back(self.agent, &done)
@@ -231,19 +233,21 @@ impl Control<'_> {
                 };
                 Answer::Done { message }
             }
-            Request::Start { .. } => {
-                let message = match self.switch(true) {
-                    Some(done) => format!(
+            Request::Start { .. } => match self.start() {
+                Ok(Some(done)) => Answer::Done {
+                    message: format!(
                         "tracing is on; {} rewritten in {:.1} s",
                         detach::classes(done.classes),
                         done.seconds
                     ),
-                    None => "tracing was on already".into(),
-                };
-                Answer::Done { message }
-            }
+                },
+                Ok(None) => Answer::Done { message: "tracing was on already".into() },
+                Err(why) => {
+                    Answer::Error { message: format!("tracing stays off: {why}"), hint: String::new() }
+                }
+            },
             Request::Detach { .. } => {
-                let done = self.switch(false).unwrap_or_default();
+                let done = self.stop().unwrap_or_default();
                 let mut message = String::new();
                 self.frame(|c| message = detach::leave(c.agent, c.env, &done));
                 Answer::Done { message }
@@ -252,10 +256,20 @@ impl Control<'_> {
         let _ = asked.reply.send(answer);
     }
 
-    /// Turns tracing on or off for all threads, and puts trace points into all classes or takes them out. `None` when it
-    /// was so before.
-    fn switch(&mut self, on: bool) -> Option<Rewriting> {
-        self.agent.tracing.set(on).then(|| self.turned(on))
+    /// Turns tracing on for all threads, and puts trace points into all classes. `None` when it was on before.
+    fn start(&mut self) -> Result<Option<Rewriting>, String> {
+        let agent = self.agent;
+        if agent.is_tracing() {
+            return Ok(None);
+        }
+        threads::begin(agent, self.env)?;
+        events::watch(agent, true)?;
+        Ok(agent.tracing.set(true).then(|| self.turned(true)))
+    }
+
+    /// Turns tracing off for all threads, and takes the trace points out of all classes. `None` when it was off before.
+    fn stop(&mut self) -> Option<Rewriting> {
+        self.agent.tracing.set(false).then(|| self.turned(false))
     }
 
     /// What is to be done when tracing was turned on or off.
@@ -268,6 +282,7 @@ impl Control<'_> {
             self.governor.iter_mut().for_each(|governor| governor.resume(clock::now()));
         } else {
             threads::stop_all(agent);
+            let _ = events::watch(agent, false);
         }
         self.frame(|c| {
             let classes = retransform::choose(agent, c.env, true);

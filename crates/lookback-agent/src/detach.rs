@@ -17,7 +17,6 @@ use crate::startup;
 use crate::threads;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::control::Rewriting;
-use lookback_jvmti::Event;
 use lookback_options::format_bytes;
 use std::time::{Duration, Instant};
 
@@ -32,18 +31,6 @@ const NEAR: usize = 4;
 
 /// Leaves the program, whose classes were given back as `done` says; gives what to tell who asked for it.
 pub(crate) fn leave(agent: &Agent, env: *mut JNIEnv, done: &Rewriting) -> String {
-    let off = [
-        Event::ClassFileLoadHook,
-        Event::GarbageCollectionStart,
-        Event::GarbageCollectionFinish,
-        Event::MonitorWait,
-        Event::MonitorWaited,
-        Event::MonitorContendedEnter,
-        Event::MonitorContendedEntered,
-    ];
-    for event in off {
-        let _ = agent.jvmti.enable(event, false);
-    }
     agent.tracing.end();
     agent.brake.stop();
     agent.detach();

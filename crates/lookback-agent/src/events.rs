@@ -15,7 +15,7 @@ use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use lookback_format::Nanos;
 use lookback_format::event::{Event, kind};
 use lookback_format::symbol::Wait;
-use lookback_jvmti::Callbacks;
+use lookback_jvmti::{Callbacks, Event as VmEvent};
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -38,6 +38,23 @@ pub(crate) fn callbacks() -> &'static Callbacks {
         garbage_collection_finish: Some(garbage_collection_finish),
         ..Callbacks::default()
     })
+}
+
+/// Has the VM tell what happens in the program, or not any more: it does so only while tracing is on. The starts and ends of
+/// threads are told apart from it, see [`threads::begin`].
+pub(crate) fn watch(agent: &Agent, on: bool) -> Result<(), String> {
+    let enable = |e| agent.jvmti.enable(e, on);
+    // Relaxed: of a pause that was not told to its end; none goes on that is told.
+    PAUSE_BEGAN.store(0, Ordering::Relaxed);
+    enable(VmEvent::ClassFileLoadHook).map_err(|e| format!("the VM refuses its class hook: {e}"))?;
+    // A VM without one of these tells less; that is no reason not to trace.
+    let _ = enable(VmEvent::GarbageCollectionStart).and_then(|()| enable(VmEvent::GarbageCollectionFinish));
+    if agent.options.waits {
+        let _ = enable(VmEvent::MonitorWait).and_then(|()| enable(VmEvent::MonitorWaited));
+        let _ =
+            enable(VmEvent::MonitorContendedEnter).and_then(|()| enable(VmEvent::MonitorContendedEntered));
+    }
+    Ok(())
 }
 
 /// Runs `f` with the agent, when there is one.

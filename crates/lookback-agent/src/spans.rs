@@ -10,6 +10,7 @@ use crate::log;
 use crate::region::Loss;
 use crate::server::Message;
 use crate::slab::OwnSlab;
+use crate::threads;
 use crate::trace_points;
 use jni_sys::{JNI_FALSE, JNI_TRUE, JNIEnv, jboolean, jclass, jint, jlong, jstring};
 use lookback_format::slot::EXIT;
@@ -27,8 +28,7 @@ const REASON_UNITS: usize = 200;
 /// How many names were given.
 static NAMES: AtomicU32 = AtomicU32::new(0);
 
-/// Defines the class that the API looks for. Only when every thread's cursor is valid: the program may call it
-/// at once. Without it the program's spans are not recorded, and nothing else is lost.
+/// Defines the class that the API looks for. Without it the program's spans are not recorded, and nothing else is lost.
 pub(crate) fn define(env: *mut JNIEnv) {
     const CLASS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/java/lang/LookbackSpans.class"));
     let (name, loader) = (c"java/lang/LookbackSpans", std::ptr::null_mut());
@@ -37,6 +37,14 @@ pub(crate) fn define(env: *mut JNIEnv) {
     if class.is_null() {
         log::line("the VM refuses the class for the program's own spans: they are not recorded");
     }
+}
+
+/// The class is used for the first time, also when the agent has left.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackSpans_ready(env: *mut JNIEnv, _: jclass) -> jboolean {
+    let run = || threads::begin(Agent::newest()?, env).ok();
+    let ready = catch_unwind(AssertUnwindSafe(run)).ok().flatten().is_some();
+    if ready { JNI_TRUE } else { JNI_FALSE }
 }
 
 #[unsafe(no_mangle)]

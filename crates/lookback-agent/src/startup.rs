@@ -9,7 +9,7 @@ use crate::brake;
 use crate::cgroup;
 use crate::control;
 use crate::events;
-use crate::java::{clear, delete, jni};
+use crate::java::{clear, jni};
 use crate::log;
 use crate::region::{Names, Region};
 use crate::retransform;
@@ -269,22 +269,18 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
         agent.brake.find(env, class);
         agent.helpers.start("lookback-brake", move || brake::run(agent))?;
     }
-    begin_threads(agent, env)?;
+    // A VM without it does not say how the program ended; that is no reason not to trace.
+    let _ = agent.jvmti.enable(Event::VmDeath, true);
+    // While tracing is off, nothing is seen and no class is rewritten.
+    let mut loaded = Vec::new();
+    if agent.is_tracing() {
+        threads::begin(agent, env)?;
+        events::watch(agent, true)?;
+        loaded = retransform::choose(agent, env, late);
+    }
     if !again {
         spans::define(env);
     }
-    let enable = |e| agent.jvmti.enable(e, true);
-    // While tracing is off it leaves all classes as they are.
-    enable(Event::ClassFileLoadHook).map_err(|e| format!("the VM refuses its class hook: {e}"))?;
-    // A VM without one of these tells less; that is no reason not to trace.
-    let _ = enable(Event::VmDeath);
-    let _ = enable(Event::GarbageCollectionStart).and_then(|()| enable(Event::GarbageCollectionFinish));
-    if agent.options.waits {
-        let _ = enable(Event::MonitorWait).and_then(|()| enable(Event::MonitorWaited));
-        let _ = enable(Event::MonitorContendedEnter).and_then(|()| enable(Event::MonitorContendedEntered));
-    }
-    // While tracing is off, no class is rewritten.
-    let loaded = if agent.is_tracing() { retransform::choose(agent, env, late) } else { Vec::new() };
     agent.passes.announce(loaded.len());
     // Before the classes are rewritten, which in a large program takes seconds: it can be asked how far it is.
     begin_control(agent)?;
@@ -337,22 +333,6 @@ pub(crate) fn link_trace_points(env: *mut JNIEnv, class: jclass) -> Result<(), S
         std::thread::sleep(Duration::from_millis(5));
     }
     Err("the VM does not find the agent's native methods".into())
-}
-
-/// Sees every thread from now on, and adopts those that are there. Before any class is rewritten: until
-/// then no trace point reads the field that holds the cursor.
-fn begin_threads(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
-    let refused = |e| format!("the VM refuses its thread events: {e}");
-    agent.jvmti.enable(Event::ThreadStart, true).map_err(refused)?;
-    agent.jvmti.enable(Event::ThreadEnd, true).map_err(refused)?;
-    let java = agent.java().ok_or("the agent is not alive")?;
-    let own = agent.own_thread(env);
-    for thread in agent.jvmti.all_threads().map_err(|e| e.to_string())? {
-        // The current one is the main thread when the VM starts, one of ours when it runs already.
-        threads::found(agent, env, thread, Some(java.tid(env, thread)) == own);
-        delete(env, thread);
-    }
-    Ok(())
 }
 
 fn begin_control(agent: &'static Agent) -> Result<(), String> {

@@ -2,7 +2,8 @@
 //!
 //! The constraint that shaped it: a thread's cursor must be valid or 0 from before its first Java code until
 //! it is gone, because the field that holds it begins as the thread's requested stack size. So every thread
-//! start is seen for as long as any class is rewritten, whether tracing is on or not.
+//! start is seen from before the first class is rewritten, or the first span of the program's own, whether tracing is on or
+//! not; and none before that, since in a program with many short threads the events alone cost some percent.
 
 use crate::agent::Agent;
 use crate::clock;
@@ -13,6 +14,8 @@ use jni_sys::{JNIEnv, JavaVMAttachArgs, jobject};
 use lookback_format::event::{Event, ThreadEvent, kind};
 use lookback_format::region::{put_text, slab};
 use lookback_format::{Nanos, ThreadKey};
+use lookback_jvmti::Event as VmEvent;
+use rustc_hash::FxHashSet;
 use std::cell::Cell;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering;
@@ -24,9 +27,43 @@ pub(crate) fn mark_as_ours() {
     OURS.set(true);
 }
 
+/// Which threads are seen.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// All that begin or end.
+    all: bool,
+    /// Java ids of the agent's own, which attached before that.
+    ours: FxHashSet<u64>,
+}
+
+/// Sees every thread from now on, and adopts those that are there. Before any class is rewritten, and before the class with
+/// the program's own spans is used: until then nothing reads the field that holds the cursor.
+pub(crate) fn begin(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
+    let refused = |e| format!("the VM refuses its thread events: {e}");
+    let mut seen = agent.seen.lock().unwrap_or_else(|e| e.into_inner());
+    if seen.all {
+        return Ok(());
+    }
+    agent.jvmti.enable(VmEvent::ThreadStart, true).map_err(refused)?;
+    agent.jvmti.enable(VmEvent::ThreadEnd, true).map_err(refused)?;
+    let java = agent.java().ok_or("the agent is not alive")?;
+    let current = agent.own_thread(env);
+    for thread in agent.jvmti.all_threads().map_err(|e| e.to_string())? {
+        let tid = java.tid(env, thread);
+        if !seen.ours.contains(&tid) {
+            found(agent, env, thread, Some(tid) == current);
+        }
+        delete(env, thread);
+    }
+    seen.all = true;
+    Ok(())
+}
+
 /// Attaches the current thread as a daemon of the system thread group.
 pub(crate) fn attach(agent: &Agent, name: &CStr) -> Option<*mut JNIEnv> {
     mark_as_ours();
+    // Held, so that nobody finds it meanwhile.
+    let mut seen = agent.seen.lock().unwrap_or_else(|e| e.into_inner());
     let group = agent.system_group();
     let mut args =
         JavaVMAttachArgs { version: jni_sys::JNI_VERSION_1_8, name: name.as_ptr().cast_mut(), group };
@@ -36,7 +73,9 @@ pub(crate) fn attach(agent: &Agent, name: &CStr) -> Option<*mut JNIEnv> {
         let attach = (**agent.vm).AttachCurrentThreadAsDaemon?;
         attach(agent.vm, &raw mut env, (&raw mut args).cast())
     };
-    (code == 0).then_some(env.cast())
+    let env = (code == 0).then_some(env.cast())?;
+    seen.ours.extend(agent.own_thread(env));
+    Some(env)
 }
 
 /// The operating system's id of the current thread.
@@ -71,7 +110,7 @@ pub(crate) fn started(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
 }
 
 /// A thread that ran before its start could be seen is traced from now on.
-pub(crate) fn found(agent: &Agent, env: *mut JNIEnv, thread: jobject, is_current: bool) {
+fn found(agent: &Agent, env: *mut JNIEnv, thread: jobject, is_current: bool) {
     let Some(java) = agent.java() else { return };
     let home = java.home(env, thread);
     if home.is_null() {
@@ -204,6 +243,9 @@ pub(crate) fn os_tids(agent: &Agent) -> Vec<u32> {
 /// unless that was done before, `again`.
 pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv, again: bool) {
     let Some(java) = agent.java() else { return };
+    if !agent.seen.lock().unwrap_or_else(|e| e.into_inner()).all {
+        return;
+    }
     let Ok(threads) = agent.jvmti.all_threads() else { return };
     for thread in threads {
         let home = java.home(env, thread);

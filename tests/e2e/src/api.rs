@@ -180,8 +180,9 @@ fn a_span_can_be_watched_like_a_method() {
 fn nothing_is_recorded_while_tracing_is_off() {
     for jdk in jdks() {
         let place = Place::new();
-        let without = spans(jdk, &place, &["nest", "odd"]).run().ok();
-        let with = spans(jdk, &place, &["nest", "odd"]).agent("tracing=off,keep=on").run();
+        let parts = ["nest", "odd", "sized"];
+        let without = spans(jdk, &place, &parts).run().ok();
+        let with = spans(jdk, &place, &parts).agent("tracing=off,keep=on").run();
         with.same_as(&without);
         let region = place.region().display().to_string();
         place.lookback(&["recover", &region, "-o", "nothing.lkb"]).fails(2, &["holds no record of a method"]);

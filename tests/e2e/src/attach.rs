@@ -96,6 +96,31 @@ fn what_happens_between_stop_and_start_is_not_recorded() {
     }
 }
 
+/// Where a thread's cursor is to be, there is the size of its stack until then.
+#[test]
+fn threads_that_began_before_tracing_was_first_turned_on_are_traced_from_then_on() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = Java::new(jdk, &place, &["Bursts"]).agent("tracing=off,trivial=0").start();
+        running.until("ready");
+        let pid = running.pid.to_string();
+        running.ask("gather 40", "did gather 40");
+        assert_eq!(threads(&place, &running), 0);
+        place.lookback(&["start", &pid]).ok();
+        running.ask("disperse", "did disperse");
+        running.ask("bursts 10 2", "did bursts 10 2");
+        let recorded = place.dump(running.pid);
+        let little: usize = recorded
+            .threads
+            .iter()
+            .filter(|track| recorded.name(track).starts_with("crowd-"))
+            .map(|track| recorded.lines(track, "Bursts").iter().filter(|l| *l == "E .little").count())
+            .sum();
+        assert_eq!(little, 40 + 2 * 2 * 10, "JDK {}", jdk.version);
+        running.end().ok();
+    }
+}
+
 #[test]
 fn threads_that_end_while_tracing_is_off_leave_nothing_behind() {
     for jdk in jdks() {

@@ -134,6 +134,24 @@ fn what_is_called_seldom_has_exact_times_at_the_next_start() {
 }
 
 #[test]
+fn an_agent_that_left_does_not_spoil_what_it_had_learned() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = started(jdk, &place, "budget=3%");
+        let learned = || std::fs::read_to_string(place.file("hot.profile")).unwrap_or_default();
+        let begun = Instant::now();
+        until_dropped(&place, &mut running, "one", "Hot$One.step");
+        // From then on there is something to be kept at the end.
+        while begun.elapsed() < Duration::from_secs(12) {
+            running.ask("one 500", "did one 500");
+        }
+        place.lookback(&["detach", &running.pid.to_string()]).ok();
+        running.end().ok();
+        assert!(learned().contains("\tHot$One\tstep\t"), "JDK {}: {}", jdk.version, learned());
+    }
+}
+
+#[test]
 fn what_recording_costs_is_measured_while_the_program_runs_and_told_with_its_interval() {
     for jdk in jdks() {
         let place = Place::new();

@@ -21,6 +21,7 @@ final class Spans {
                 case "odd" -> odd();
                 case "names" -> names();
                 case "slow" -> slow();
+                case "sized" -> sized();
                 case "dump" -> Lookback.dump("the stock\nis wrong");
                 case "wait" -> waitForLine();
                 default -> throw new IllegalArgumentException(part);
@@ -72,6 +73,13 @@ final class Spans {
                 RETRY.record();
             }
         }
+    }
+
+    /** On a thread that asks for a stack of its own size. */
+    private static void sized() throws InterruptedException {
+        Thread thread = new Thread(null, () -> System.out.println(Work.outer(2)), "sized", 256 << 10);
+        thread.start();
+        thread.join();
     }
 
     private static void slow() throws InterruptedException {

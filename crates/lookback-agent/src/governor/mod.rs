@@ -395,7 +395,7 @@ impl Rounds {
     /// Nothing is governed any more, since the program ends, for one: keeps what the whole run has taught.
     pub(crate) fn end(&mut self, agent: &Agent) {
         let now = clock::now();
-        if !self.averages.seen(now).is_empty() {
+        if self.averages.tells(now) {
             self.keep(agent, now);
         }
     }

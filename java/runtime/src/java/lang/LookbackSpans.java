@@ -22,7 +22,13 @@ public final class LookbackSpans {
     /** Bytes of a slot and of the record with its time. */
     private static final int EXACT = 16;
 
+    /** Whether every thread's cursor is valid, as it is from the first use of this class on unless the VM refused. */
+    private static final boolean READY = ready();
+
     private LookbackSpans() {}
+
+    /** Has the agent see every thread from now on: before, what holds the cursor may hold the size of a stack. */
+    private static native boolean ready();
 
     /**
      * Gives a span (role 1) or an instant (role 2) its key: the id, and above it the number of the detector's
@@ -35,7 +41,7 @@ public final class LookbackSpans {
 
     /** Whether the calling thread is recorded now. */
     public static boolean isRecording() {
-        return U.getLong(LookbackTracePoint.home(), LookbackTracePoint.CURSOR) != 0;
+        return READY && U.getLong(LookbackTracePoint.home(), LookbackTracePoint.CURSOR) != 0;
     }
 
     /** A span begins. */
@@ -53,7 +59,7 @@ public final class LookbackSpans {
         Object home = LookbackTracePoint.home();
         long cursor = U.getLong(home, LookbackTracePoint.CURSOR);
         int id = (int) key & ID;
-        if (cursor != 0 && id != 0) {
+        if (READY && cursor != 0 && id != 0) {
             if (isPlain(cursor, 2 * EXACT)) {
                 long now = System.nanoTime();
                 write(cursor, id, now);
@@ -72,7 +78,7 @@ public final class LookbackSpans {
     private static void put(long key, int slot) {
         Object home = LookbackTracePoint.home();
         long cursor = U.getLong(home, LookbackTracePoint.CURSOR);
-        if (cursor != 0 && (slot & ID) != 0) {
+        if (READY && cursor != 0 && (slot & ID) != 0) {
             int rule = (int) (key >>> 32);
             if (rule != 0) {
                 cursor = LookbackTracePoint.watched(cursor, slot, rule - 1);
