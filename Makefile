@@ -107,12 +107,14 @@ ATTACHMENTS ?= 100
 test-detach: build ## Attach to one program and leave it ATTACHMENTS times, on each JDK; minutes
 	@$(WITH) env LOOKBACK_ATTACHMENTS=$(ATTACHMENTS) cargo test -q -p lookback-e2e a_program_can_be_left -- --nocapture
 
-.PHONY: vm test-vm
+.PHONY: vm test-vm mutants-vm
 VM := $(TARGET)/vm
 vm: ## Build the extended HotSpot, target/vm/jdk-release; fetches OpenJDK's source from Debian; some ten minutes
 	@$(STEP) 'build: extended HotSpot' $(WITH) vm/scripts/build.sh $(VM)
 test-vm: vm ## Sample what stack walkers get wrong on the extended HotSpot, with each collector, and check each stack trace
 	@$(WITH) vm/scripts/torture.sh $(VM)/jdk-release 20
+mutants-vm: vm ## Show that these checks find what is wrong: five VMs with one mistake each
+	@$(WITH) vm/scripts/mutants.sh $(VM)
 
 .PHONY: test-suites
 test-suites: native ## Compare well-known libraries' own test suites with and without the agent; takes long, fetches them by Maven

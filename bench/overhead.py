@@ -129,14 +129,14 @@ def told_by(lookback, results, metric):
     return json.loads(answer.stdout)[0]["tracers"]
 
 
-def latencies(rows, metric):
-    """The lines of a latency, of rows of a comparison of the bare program with the default state.
+def latencies(compared, metric):
+    """The lines of a latency, of comparisons of the bare program with the default state.
 
     >>> row = {"workload": "tomcat", "difference": {"ratio": {"value": 1.02, "interval": None}}}
-    >>> latencies([row], "latency.p99")
+    >>> latencies([{"rows": [row]}], "latency.p99")
     ['result overhead.tomcat.default.latency.p99.pct 2.00 %']
     """
-    worst = worse((row["workload"], row["difference"]["ratio"]) for row in rows)
+    worst = worse((row["workload"], row["difference"]["ratio"]) for one in compared for row in one["rows"])
     return [
         line
         for workload, ratio in worst.items()
@@ -150,37 +150,50 @@ def compared(lookback, results, metric):
         [lookback, "lab", "compare", results, "bare", "lookback-learned", "--metric", metric, "--json"],
         check=True, stdout=subprocess.PIPE, text=True,
     )
-    return json.loads(answer.stdout)["rows"]
+    return json.loads(answer.stdout)
 
 
-def metrics_of(results):
-    """The metrics that an experiment is about: those of its plan, where an iteration has them."""
+def measured(planned, records):
+    """The metrics of a plan that an iteration has, and the states that were measured, of the records of results.
+
+    >>> one = {"configuration": "g1|bare", "iterations": [{"metrics": {"cpu": 1, "pauses": 0}}]}
+    >>> measured(["cpu", "latency.p50"], [one])
+    ({'cpu'}, {'bare'})
+    """
+    metrics, states = set(), set()
+    for record in records:
+        states.add(state(record["configuration"]))
+        metrics.update(name for one in record["iterations"] for name in one["metrics"])
+    return metrics.intersection(planned), states
+
+
+def about(results):
+    """What an experiment is about: its `measured` metrics and states."""
     planned = json.loads(Path(results, "plan.json").read_text(encoding="utf-8"))["metrics"]
-    with open(Path(results, "results.jsonl"), encoding="utf-8") as records:
-        there = {name for record in records for one in json.loads(record)["iterations"] for name in one["metrics"]}
-    return there.intersection(planned)
+    with open(Path(results, "results.jsonl"), encoding="utf-8") as lines:
+        return measured(planned, map(json.loads, lines))
 
 
 def main(*arguments):
     """Prints all lines."""
     is_strict = arguments[:1] == ("--all",)
     lookback, kept, *directories = arguments[1:] if is_strict else arguments
-    of = {results: metrics_of(results) for results in directories}
-    left_out, worst = [], None
+    of = {results: about(results) for results in directories}
+    lines, left_out, worst = [], {}, None
     for metric, suffix in METRICS:
-        told = [told_by(lookback, results, metric) for results, metrics in of.items() if metric in metrics]
-        lines, worst = overheads(told, suffix)
-        print(*lines, sep="\n", end="\n" if lines else "")
-        left_out = [one for tracers in told for one in tracers["left_out"]]
+        told = [told_by(lookback, results, metric) for results, (metrics, _) in of.items() if metric in metrics]
+        more, worst = overheads(told, suffix)
+        lines += more
+        left_out.update((json.dumps(name), (name, why)) for tracers in told for name, why in tracers["left_out"])
     for metric in LATENCIES:
-        for results, metrics in of.items():
-            if metric in metrics and "lookback-learned" in Path(results, "results.jsonl").read_text(encoding="utf-8"):
-                print(*latencies(compared(lookback, results, metric), metric), sep="\n")
+        timed = [results for results, (metrics, states) in of.items() if metric in metrics and "default" in states]
+        lines += latencies([compared(lookback, results, metric) for results in timed], metric)
+    print(*lines, sep="\n")
     found = {}
     for results in directories:
         for report in Path(kept, Path(results).name).glob("*/results.txt"):
             found |= shares(report.read_text(encoding="utf-8").splitlines())
-    for name, why in left_out:
+    for name, why in left_out.values():
         print(f"not compared: {name['workload']} {name['jdk']}|{name['configuration']}: {why}", file=sys.stderr)
     for name, value in found.items():
         print(f"result traced.share.{name} {value:.2f} %")

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Builds the extended HotSpot and lays a JDK with it beside the installed one: build.sh DIRECTORY [release|fastdebug] [JDK]
+# Builds the extended HotSpot and lays a JDK 17 with it beside the installed one: build.sh DIRECTORY [release|fastdebug]
 #
 # DIRECTORY/jdk-release (or jdk-fastdebug) is a JDK then, made of links to the installed one but for the VM and its launcher.
 # Constraint: what is built already is not built again.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-directory=${1:?name a directory} level=${2:-release} installed=${3:-/usr/lib/jvm/java-17-openjdk-amd64}
-"$here/sources.sh" "$directory"
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../../scripts/lib.sh"
+directory=${1:?name a directory} level=${2:-release}
+installed=$(jdk_home 17)
+has_compiler "$installed" || fail "no JDK 17 with a compiler is found: run \`make setup\`, or set JAVA_HOME_17"
+"$root/vm/scripts/sources.sh" "$directory"
 directory=$(cd "$directory" && pwd)
 cd "$directory/source"
 build=build/linux-$level
@@ -15,9 +18,8 @@ if [ ! -f "$build/spec.gmk" ]; then
     --enable-headless-only --with-native-debug-symbols=none --disable-warnings-as-errors >"$directory/configure.log" 2>&1 \
     || {
       tail -20 "$directory/configure.log" >&2
-      echo 'vm: what is missing may come with: apt-get install -y autoconf make g++ zip unzip patch libasound2-dev libcups2-dev' \
-        'libfontconfig1-dev libx11-dev libxext-dev libxrandr-dev libxrender-dev libxt-dev libxtst-dev' >&2
-      exit 1
+      fail 'configure: what is missing may come with: apt-get install -y autoconf make g++ zip unzip patch libasound2-dev' \
+        'libcups2-dev libfontconfig1-dev libx11-dev libxext-dev libxrandr-dev libxrender-dev libxt-dev libxtst-dev'
     }
 fi
 make CONF="linux-$level" hotspot LOG=warn >"$directory/make.log" 2>&1 || { tail -60 "$directory/make.log" >&2; exit 1; }

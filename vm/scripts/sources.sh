@@ -4,11 +4,12 @@
 # DIRECTORY/source is the tree then. Needs no root: the lists of packages are kept in DIRECTORY.
 # Constraint: fails before anything is changed where a hook's place is not found.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../../scripts/lib.sh"
+here=$root/vm
 directory=${1:?name a directory}
 mkdir -p "$directory"
 directory=$(cd "$directory" && pwd)
-fail() { echo "vm: $*" >&2; exit 1; }
 
 apt() {
   local program=$1
@@ -29,7 +30,7 @@ END
   # One may be listed that is not served any more.
   for version in $(apt apt-cache showsrc openjdk-17 | sed -n 's/^Version: //p' | sort -Vru); do
     if (cd "$directory/fetched" && apt apt-get source --download-only "openjdk-17=$version" >/dev/null 2>&1); then
-      echo "vm: OpenJDK $version" >&2
+      say "vm: OpenJDK $version"
       return
     fi
     rm -rf "${directory:?}"/fetched/*
@@ -39,14 +40,14 @@ END
 
 apply() {
   cd "$directory/source"
-  patch --dry-run --quiet -p1 --fuzz=0 <"$here/../hooks.patch" >"$directory/hooks.log" 2>&1 \
+  patch --dry-run --quiet -p1 --fuzz=0 <"$here/hooks.patch" >"$directory/hooks.log" 2>&1 \
     || { cat "$directory/hooks.log" >&2; fail "hooks do not fit this version; see vm/hooks.patch"; }
-  patch --quiet -p1 --fuzz=0 --no-backup-if-mismatch <"$here/../hooks.patch"
+  patch --quiet -p1 --fuzz=0 --no-backup-if-mismatch <"$here/hooks.patch"
 }
 
 [ -n "$(find "$directory/fetched" -name '*.orig.tar.xz' 2>/dev/null)" ] || fetch
 # What was applied decides whether the tree is still right; new files are copied each time, and only what differs.
-key=$(sha256sum "$here/../hooks.patch" | cut -c 1-16)
+key=$(sha256sum "$here/hooks.patch" | cut -c 1-16)
 if [ "$(cat "$directory/source/.lookback" 2>/dev/null)" != "$key" ]; then
   rm -rf "$directory/source"
   mkdir "$directory/source"
@@ -54,4 +55,6 @@ if [ "$(cat "$directory/source/.lookback" 2>/dev/null)" != "$key" ]; then
   (apply)
   echo "$key" >"$directory/source/.lookback"
 fi
-cp -r --update "$here/../src/." "$directory/source/src/"
+(cd "$here" && find src -type f) | while read -r file; do
+  cmp -s "$here/$file" "$directory/source/$file" || install -D -m 644 "$here/$file" "$directory/source/$file"
+done

@@ -130,6 +130,16 @@ void StackRecorder::forget_missed(uintptr_t id) {
   }
 }
 
+// Fills the current skeleton, and frames below, if it stands for the frame that the walk has reached; whether it did.
+bool StackRecorder::fill_if_reached(JavaFrameWalk& walk, uintx most) {
+  forget_missed(walk.id());
+  if (_skeleton == NONE || _frames.at(_skeleton).id != walk.id()) {
+    return false;
+  }
+  fill(walk, most);
+  return true;
+}
+
 bool StackRecorder::sample(jlong tag, bool whole, bool is_running) {
   JavaFrameWalk walk(_thread);
   if (walk.is_done()) {
@@ -188,10 +198,7 @@ void StackRecorder::before_unwind() {
   if (walk.is_done()) {
     return;
   }
-  forget_missed(walk.id());
-  if (_skeleton != NONE && _frames.at(_skeleton).id == walk.id()) {
-    fill(walk, LookbackFramesPerTrap);
-  }
+  fill_if_reached(walk, LookbackFramesPerTrap);
 }
 
 void StackRecorder::after_unwind() {
@@ -202,15 +209,10 @@ void StackRecorder::after_unwind() {
   if (walk.is_done()) {
     return;
   }
-  forget_missed(walk.id());
-  if (_skeleton == NONE) {
+  if (fill_if_reached(walk, LookbackFramesPerTrap) || _skeleton == NONE) {
     return;
   }
   const uintptr_t next = _frames.at(_skeleton).id;
-  if (next == walk.id()) {
-    fill(walk, LookbackFramesPerTrap);
-    return;
-  }
   // The frame above the skeleton has moved, as on-stack replacement does it.
   uintptr_t callee = walk.id();
   for (walk.next(); !walk.is_done() && walk.id() < next; walk.next()) {
@@ -224,10 +226,7 @@ void StackRecorder::after_unwind() {
 void StackRecorder::complete() {
   JavaFrameWalk walk(_thread);
   while (_skeleton != NONE && !walk.is_done()) {
-    forget_missed(walk.id());
-    if (_skeleton != NONE && _frames.at(_skeleton).id == walk.id()) {
-      fill(walk, max_uintx);
-    } else {
+    if (!fill_if_reached(walk, max_uintx)) {
       walk.next();
     }
   }

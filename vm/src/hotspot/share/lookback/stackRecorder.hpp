@@ -69,6 +69,7 @@ class StackRecorder : public CHeapObj<mtServiceability> {
   void fill(JavaFrameWalk& walk, uintx most);
   void watch(uintptr_t callee);
   void forget_missed(uintptr_t id);
+  bool fill_if_reached(JavaFrameWalk& walk, uintx most);
   void note_truth(int trace);
   bool is_true(int trace, int* position) const;
 
