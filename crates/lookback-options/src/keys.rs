@@ -322,6 +322,7 @@ impl Options {
         if key.repeats && self.sources[index] != source {
             match key.name {
                 "slow" => self.slow.clear(),
+                "precise" => self.precise.0.clear(),
                 _ => self.trace.0.clear(),
             }
         }
@@ -537,6 +538,12 @@ mod tests {
         assert_eq!((o.ring, o.tick, o.slow.len(), o.trace.0.len()), (128 << 20, 500_000, 2, 2));
         assert_eq!(o.slow[1].text(), "a.B::c:1s");
         assert_eq!(given(&o.to_agent_string()).unwrap(), o);
+    }
+
+    #[test]
+    fn one_list_does_not_replace_another() {
+        let o = given("trace=com.**,precise=com.acme.Api.*;a.B.*,slow=a.B:1s").unwrap();
+        assert_eq!((o.trace.0.len(), o.precise.0.len(), o.slow.len()), (1, 2, 1));
     }
 
     #[test]
