@@ -41,6 +41,5 @@ while IFS='|' read -r name file change; do
   say "found: $name"
   found=$((found + 1))
 done < <(mutants)
-restore
 "$root/vm/scripts/build.sh" "$directory" release >/dev/null
 say "all $found mistakes are found"

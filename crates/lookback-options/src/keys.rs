@@ -323,7 +323,8 @@ impl Options {
             match key.name {
                 "slow" => self.slow.clear(),
                 "precise" => self.precise.0.clear(),
-                _ => self.trace.0.clear(),
+                "trace" => self.trace.0.clear(),
+                other => unreachable!("the list {other} of the table is not handled"),
             }
         }
         let duration = || parse_duration(value).map_err(bad);

@@ -152,6 +152,21 @@ fn an_agent_that_left_does_not_spoil_what_it_had_learned() {
 }
 
 #[test]
+fn nothing_is_learned_of_a_program_that_is_never_traced() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = started(jdk, &place, "budget=3%,tracing=off");
+        let begun = Instant::now();
+        // From then on there would be something to be kept at the end.
+        while begun.elapsed() < Duration::from_secs(12) {
+            running.ask("one 500", "did one 500");
+        }
+        running.end().ok();
+        assert!(!place.file("hot.profile").exists(), "JDK {}", jdk.version);
+    }
+}
+
+#[test]
 fn what_recording_costs_is_measured_while_the_program_runs_and_told_with_its_interval() {
     for jdk in jdks() {
         let place = Place::new();

@@ -61,15 +61,10 @@ impl Averages {
         is_due
     }
 
-    /// Whether the run has lasted long enough to say anything.
-    pub(super) fn tells(&self, now: Nanos) -> bool {
-        now.since(self.begun) >= FIRST
-    }
-
     /// All methods that were recorded, the seldomest first, with how many records they made a second; none before the run
-    /// tells anything.
+    /// says anything.
     pub(super) fn seen(&self, now: Nanos) -> Vec<(MethodId, f64)> {
-        if !self.tells(now) {
+        if now.since(self.begun) < FIRST {
             return Vec::new();
         }
         let rate = |(id, &records): (u32, &f32)| (MethodId(id), f64::from(records) / self.seconds);

@@ -340,10 +340,10 @@ impl Rounds {
                     self.trial.put_off(now);
                 }
                 self.tell(agent, true);
-                self.keep(agent, now);
+                self.keep(agent, &self.averages.seen(now));
             }
             None if self.averages.is_due(now) => {
-                self.keep(agent, now);
+                self.keep(agent, &self.averages.seen(now));
                 self.averages.halve();
             }
             None => {
@@ -394,9 +394,10 @@ impl Rounds {
 
     /// Nothing is governed any more, since the program ends, for one: keeps what the whole run has taught.
     pub(crate) fn end(&mut self, agent: &Agent) {
-        let now = clock::now();
-        if self.averages.tells(now) {
-            self.keep(agent, now);
+        let seen = self.averages.seen(clock::now());
+        // Nothing is learned of a program that was never traced.
+        if !seen.is_empty() {
+            self.keep(agent, &seen);
         }
     }
 
@@ -459,14 +460,13 @@ impl Rounds {
         }
     }
 
-    /// Keeps it for the next start. Where that cannot be, it is said once, unless there is something for the next start
-    /// already: then the file is one that came with the program, and is not meant to be written.
-    fn keep(&mut self, agent: &Agent, now: Nanos) {
-        let seen = self.averages.seen(now);
+    /// Keeps it for the next start, with what was `seen` of the run. Where that cannot be, it is said once, unless there is
+    /// something for the next start already: then the file is one that came with the program, and is not meant to be written.
+    fn keep(&mut self, agent: &Agent, seen: &[(MethodId, f64)]) {
         let budget = agent.options.budget_share().unwrap_or_default();
-        let exact = self.averages.exact(&seen, budget, self.cost.timed);
-        let dear = seen.len() - self.averages.too_dear(&seen, budget, self.cost.plain);
-        let places: FxHashMap<MethodId, usize> = (0..).zip(&seen).map(|(i, (id, _))| (*id, i)).collect();
+        let exact = self.averages.exact(seen, budget, self.cost.timed);
+        let dear = seen.len() - self.averages.too_dear(seen, budget, self.cost.plain);
+        let places: FxHashMap<MethodId, usize> = (0..).zip(seen).map(|(i, (id, _))| (*id, i)).collect();
         let lesson = |id| {
             let place = *places.get(&id).filter(|_| agent.governor.class_of(id).is_some())?;
             match self.chooser.never_dropped(id) {
@@ -475,7 +475,7 @@ impl Rounds {
                 _ => None,
             }
         };
-        let kept = agent.governor.keep(agent, &seen, lesson);
+        let kept = agent.governor.keep(agent, seen, lesson);
         if let (Err(e), Some(place), false) = (kept, &agent.governor.place, self.kept_fails) {
             self.kept_fails = true;
             if !agent.governor.profile.is_empty() {
