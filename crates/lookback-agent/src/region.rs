@@ -19,6 +19,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// Payload of most of the ring's events: a chunk, emptied at about 4 KiB, and its header.
 const CHUNK: usize = 4096 + 128;
@@ -26,7 +27,7 @@ const CHUNK: usize = 4096 + 128;
 /// Bytes of a slab behind its slots: a page.
 const COLD: usize = 4096;
 
-/// Bytes of the ring that are claimed before the program starts.
+/// Bytes of the ring that are claimed before the program starts, and ahead of what is written later.
 const AT_ONCE: usize = 4 << 20;
 
 /// The region of this process.
@@ -97,7 +98,7 @@ impl Region {
         file.set_len(bytes as u64)?;
         refuse_when_full(&file, budget as u64)?;
         claim(&file, 0, slabs_at)?;
-        // The rest of the ring follows in the background, long before the first records get there.
+        // The rest of the ring follows in the background, before the first records get there.
         claim(&file, ring_at, geometry.bytes().min(AT_ONCE))?;
         let (base, room) = match before {
             Some(before) => (before.base, before.room),
@@ -149,25 +150,41 @@ impl Region {
     }
 
     /// Takes the memory for the ring and the symbols and maps it, so that no thread of the program pays for
-    /// the page faults. In the background.
+    /// the page faults. In the background, and not all at once: 64 MiB take 40 ms of processor time, which a program that ends
+    /// soon need not pay. What is taken is always ahead of what is written.
     ///
     /// # Errors
     /// The file system is full.
     pub(crate) fn warm_up(&self) -> io::Result<()> {
         const STEP: usize = 1 << 20;
-        let parts = [(self.symbols_at, self.symbols_bytes.min(4 * STEP)), (self.ring_at, self.ring_bytes)];
-        for (at, bytes) in parts {
-            for from in (at..at + bytes).step_by(STEP) {
-                let step = STEP.min(at + bytes - from);
-                // Held for a step: what was given back is not taken again.
-                let file = self.file();
-                let Some(file) = &*file else { return Ok(()) };
-                claim(file, from, step)?;
-                // SAFETY: a part of the mapping; populating changes no content.
-                unsafe { libc::madvise(self.base.add(from).cast(), step, libc::MADV_POPULATE_WRITE) };
+        const PACE: Duration = Duration::from_millis(10);
+        const LOOK: Duration = Duration::from_millis(2);
+        let begun = Instant::now();
+        let mut steps =
+            [(self.symbols_at, self.symbols_bytes.min(4 * STEP)), (self.ring_at, self.ring_bytes)]
+                .map(|(at, bytes)| {
+                    (at..at + bytes).step_by(STEP).map(move |from| (from, STEP.min(at + bytes - from)))
+                })
+                .map(Iterator::peekable);
+        loop {
+            let due = begun.elapsed().div_duration_f64(PACE) as usize * STEP;
+            let written = self.ring.end().0 as usize * self.ring.geometry().block_size as usize;
+            let untils = [self.symbols_at + STEP + due, self.ring_at + AT_ONCE + due.max(written)];
+            for (steps, until) in steps.iter_mut().zip(untils) {
+                while let Some((from, bytes)) = steps.next_if(|&(from, _)| from < until) {
+                    // Held for a step: what was given back is not taken again.
+                    let file = self.file();
+                    let Some(file) = &*file else { return Ok(()) };
+                    claim(file, from, bytes)?;
+                    // SAFETY: a part of the mapping; populating changes no content.
+                    unsafe { libc::madvise(self.base.add(from).cast(), bytes, libc::MADV_POPULATE_WRITE) };
+                }
             }
+            if steps.iter_mut().all(|steps| steps.peek().is_none()) {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
         }
-        Ok(())
     }
 
     /// Claims memory for slab `i`, once: its first two pages of slots and its cold page in the file. What
