@@ -20,6 +20,7 @@ use crate::slab::Slabs;
 use crate::switch::Switch;
 use crate::symbols::Symbols;
 use crate::threads::Seen;
+use crate::virtual_names::VirtualNames;
 use crate::{clock, java};
 use jni_sys::{JNIEnv, JavaVM, jobject};
 use lookback_format::Nanos;
@@ -58,6 +59,7 @@ pub(crate) struct Agent {
     pub(crate) slabs: Slabs,
     pub(crate) symbols: Symbols,
     pub(crate) monitors: Monitors,
+    pub(crate) virtual_names: VirtualNames,
     pub(crate) detector: Detector,
     pub(crate) brake: Brake,
     pub(crate) governor: Governor,
@@ -203,6 +205,7 @@ impl Agent {
                 budget.map_or(0.0, |(_, cost)| cost.timed / cost.plain),
             ),
             monitors: Monitors::default(),
+            virtual_names: VirtualNames::default(),
             detector,
             governor: Governor::new(&options, &program, budget.map(|(_, cost)| cost)),
             counts: Counts::default(),

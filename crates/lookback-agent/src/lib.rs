@@ -42,6 +42,7 @@ mod threads;
 mod ticker;
 mod trace_points;
 mod unmounted;
+mod virtual_names;
 mod waits;
 mod watched;
 

@@ -15,7 +15,7 @@ use lookback_format::incident::{Damage, Manifest, Reader, STAGING, Thread, Trigg
 use lookback_format::slot::GapCause;
 use lookback_format::symbol::Class;
 use lookback_format::{MethodId, Nanos, ThreadKey};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek};
 
 /// How many slices of a recording are kept, if not told otherwise: 33 bytes each, beside 64 MB of slots within
@@ -304,6 +304,8 @@ pub struct Builder {
     manifest: Manifest,
     methods: Methods,
     tracks: BTreeMap<ThreadKey, Track>,
+    /// By Java id; when each was called so.
+    virtual_names: HashMap<u64, (Nanos, String)>,
     pauses: Vec<Pause>,
     fired: Vec<(ThreadKey, MethodId, Nanos, Nanos, String)>,
     damages: Vec<String>,
@@ -337,6 +339,7 @@ impl Builder {
             manifest,
             methods: Methods::default(),
             tracks: BTreeMap::new(),
+            virtual_names: HashMap::new(),
             pauses: Vec::new(),
             fired: Vec::new(),
             damages: Vec::new(),
@@ -404,6 +407,12 @@ impl Builder {
                 track.ended = Some(t.at);
                 (track.name, track.os_tid, track.java_tid) = (t.name, t.os_tid, t.java_tid);
             }
+            Event::VirtualName(java_tid, at, name) => {
+                let newest = self.virtual_names.entry(java_tid).or_default();
+                if at >= newest.0 {
+                    *newest = (at, name);
+                }
+            }
             Event::Trigger(thread, method, at, start, rule) => {
                 self.fired.push((thread, method, at, start, rule));
             }
@@ -435,7 +444,8 @@ impl Builder {
             }
         };
         let mut tracks: Vec<Track> = tracks.into_values().collect();
-        let virtual_threads = add_virtual(&mut tracks, &mut methods, &manifest.trigger, end);
+        let virtual_threads =
+            add_virtual(&mut tracks, &mut methods, &manifest.trigger, &self.virtual_names, end);
         let slots = tracks.iter().map(Track::slots).sum();
         let job = Job { kept, slots, methods: &methods, ticks, trigger: &manifest.trigger, end };
         let mut threads = Vec::with_capacity(tracks.len());
@@ -475,8 +485,22 @@ impl Builder {
     }
 }
 
+/// What a virtual thread's track is called.
+fn virtual_name(names: &HashMap<u64, (Nanos, String)>, tid: u64) -> String {
+    match names.get(&tid).map(|(_, name)| name.as_str()) {
+        None | Some("") => format!("virtual thread #{tid}"),
+        Some(name) => format!("{name} (virtual #{tid})"),
+    }
+}
+
 /// Adds the tracks of virtual threads, made of their carriers' chunks; gives how many there were, and tracks of them.
-fn add_virtual(tracks: &mut Vec<Track>, methods: &mut Methods, trigger: &Trigger, end: Nanos) -> (u64, u64) {
+fn add_virtual(
+    tracks: &mut Vec<Track>,
+    methods: &mut Methods,
+    trigger: &Trigger,
+    names: &HashMap<u64, (Nanos, String)>,
+    end: Nanos,
+) -> (u64, u64) {
     let wanted = match *trigger {
         Trigger::Slow { thread, .. } => Some(thread),
         _ => None,
@@ -491,7 +515,7 @@ fn add_virtual(tracks: &mut Vec<Track>, methods: &mut Methods, trigger: &Trigger
     tracks.extend(found.streams.into_iter().map(|s| Track {
         track: ThreadTrack {
             key: ThreadKey::of_virtual(s.tid),
-            name: format!("virtual thread #{}", s.tid),
+            name: virtual_name(names, s.tid),
             java_tid: s.tid,
             ended: s.until,
             ..ThreadTrack::default()

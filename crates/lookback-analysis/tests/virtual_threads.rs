@@ -105,6 +105,27 @@ fn a_call_that_parks_is_one_call_whichever_carrier_it_goes_on_on() {
     );
 }
 
+#[test]
+fn a_virtual_thread_has_the_newest_name_that_it_was_called_by() {
+    let mut a = carrier(1);
+    for tid in [77, 78, 79] {
+        let mut f = Fibre::new(tid);
+        a.mount(RUN, &mut f);
+        a.call(1, 10 * US);
+        a.unmount(RUN, &mut f);
+    }
+    let name = |tid, at, name: &str| Event::VirtualName(tid, Nanos(EPOCH + at), name.into());
+    let names =
+        [name(77, 2, "request-2"), name(77, 1, "request-1"), name(79, 0, ""), name(80, 0, "elsewhere")];
+    let at = a.now;
+    let events = a.finish().into_iter().map(Event::Chunk).chain(names);
+    let r = Recording::from_events(command(at), symbols(), [], events);
+    let called = |tid| r.threads[of(&r, tid)].name.as_str();
+    assert_eq!(called(77), "request-2 (virtual #77)");
+    assert_eq!([called(78), called(79)], ["virtual thread #78", "virtual thread #79"]);
+    assert_eq!((r.virtual_threads, r.losses.len()), ((3, 3), 0));
+}
+
 /// Carriers that take turns with virtual threads that walk at random.
 fn crowd(seed: u64) -> (Vec<Tracer>, Vec<Fibre>) {
     let mut random = Random(seed);

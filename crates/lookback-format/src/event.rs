@@ -10,6 +10,7 @@
 //! THREAD_START  key u32 | os tid u32 | java tid u64 | at u64 | name (UTF-8, to the end)
 //! THREAD_END    the same layout
 //! TRIGGER       key u32 | method u32 | at u64 | start u64 | rule (UTF-8, to the end)
+//! VIRTUAL_NAME  java tid u64 | at u64 | name (UTF-8, to the end)
 //! INSTANT       see `native`, as for SPAN_BEGIN and SPAN_END
 //! ```
 
@@ -28,6 +29,8 @@ pub mod kind {
     pub const THREAD_END: u16 = 4;
     /// A detector fired.
     pub const TRIGGER: u16 = 5;
+    /// What a virtual thread is called.
+    pub const VIRTUAL_NAME: u16 = 6;
     /// A native event that stands for itself.
     pub const INSTANT: u16 = 16;
     /// A span of native code begins.
@@ -108,6 +111,9 @@ pub enum Event {
     ThreadEnd(ThreadEvent),
     /// A detector fired: thread, method, when, when the call had begun, rule.
     Trigger(ThreadKey, MethodId, Nanos, Nanos, String),
+    /// What the virtual thread with this Java id is called, and when it was. Told when it begins to run on a carrier: the
+    /// first time, and again when half of the ring was overwritten since.
+    VirtualName(u64, Nanos, String),
     /// Written by a program that uses the recorder's API. In a ring file its time is not yet in
     /// nanoseconds: there, [`Record::decode`] reads it.
     Native(Native),
@@ -146,6 +152,12 @@ impl Event {
                 out.extend_from_slice(rule.as_bytes());
                 kind::TRIGGER
             }
+            Event::VirtualName(java_tid, at, name) => {
+                out.extend_from_slice(&java_tid.to_le_bytes());
+                out.extend_from_slice(&at.0.to_le_bytes());
+                out.extend_from_slice(name.as_bytes());
+                kind::VIRTUAL_NAME
+            }
             Event::Native(native) => native.encode(out),
             Event::Unknown(kind) => *kind,
         }
@@ -175,6 +187,7 @@ impl Event {
                 Nanos(p.u64()?),
                 p.text(),
             ),
+            kind::VIRTUAL_NAME => Event::VirtualName(p.u64()?, Nanos(p.u64()?), p.text()),
             other => match Record::decode(other, payload) {
                 Some(record) => record.map(|r| Event::Native(r.at(Nanos(r.time.0))))?,
                 None => Event::Unknown(other),
@@ -300,6 +313,7 @@ mod tests {
             Event::ThreadStart(thread.clone()),
             Event::ThreadEnd(thread),
             Event::Trigger(ThreadKey(1), MethodId(2), Nanos(3), Nanos(4), "slow=a.B.c:1ms".into()),
+            Event::VirtualName(1 << 40, Nanos(3), "request-7 ü".into()),
             Event::Native(Native {
                 phase: Phase::Begin,
                 time: Nanos(5),

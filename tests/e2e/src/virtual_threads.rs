@@ -46,7 +46,9 @@ fn a_call_that_parks_is_one_call_chart_whichever_carriers_run_it() {
     }
     let t = &r.threads[calls[0].thread];
     assert!(t.key.is_virtual() && t.gaps.is_empty(), "{} {:?}", t.name, t.gaps);
-    assert_eq!(t.name, format!("virtual thread #{}", t.java_tid));
+    assert_eq!(t.name, format!("walker (virtual #{})", t.java_tid));
+    let nameless = r.threads.iter().filter(|t| t.name == format!("virtual thread #{}", t.java_tid)).count();
+    assert_eq!(nameless, 3, "the others have no name");
     let turns = slices(r, &format!("java.lang.VirtualThread.runContinuation #{}", t.java_tid));
     let mut carriers: Vec<_> = turns.iter().map(|s| s.thread).collect();
     carriers.dedup();

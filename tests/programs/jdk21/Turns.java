@@ -26,7 +26,7 @@ final class Turns {
         for (int i = 0; i < others.length; i++) {
             others[i] = Thread.ofVirtual().start(Turns::taking);
         }
-        Thread.ofVirtual().start(() -> outer(carrier())).join();
+        Thread.ofVirtual().name("walker").start(() -> outer(carrier())).join();
         done = true;
         for (Thread other : others) {
             other.join();

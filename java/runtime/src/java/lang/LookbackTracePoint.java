@@ -56,8 +56,9 @@ public final class LookbackTracePoint {
     private static final long HOLDER;
     /** Offset of the cursor in Thread or in its holder. */
     static final long CURSOR;
-    /** Offset of a thread's id. */
+    /** Offsets of a thread's id and of its name. */
     private static final long TID;
+    private static final long NAME;
     /**
      * Address of the record that says which tick it is. The agent finds this number in the class file and
      * puts the address in its place, so that it is a constant and nothing native runs in the initialiser.
@@ -76,6 +77,7 @@ public final class LookbackTracePoint {
         HOLDER = holder;
         CURSOR = U.objectFieldOffset(home, "stackSize");
         TID = U.objectFieldOffset(Thread.class, "tid");
+        NAME = U.objectFieldOffset(Thread.class, "name");
     }
 
     /**
@@ -268,7 +270,13 @@ public final class LookbackTracePoint {
                 HOLDER == 0 ? Thread.currentThread() : U.getReference(Thread.currentCarrierThread(), HOLDER);
         long cursor = U.getLong(home, CURSOR);
         if (cursor != 0) {
-            U.putLong(home, CURSOR, mounted(cursor, id, U.getLong(virtualThread, TID)));
+            long tid = U.getLong(virtualThread, TID);
+            U.putLong(home, CURSOR, mounted(cursor, id, tid));
+            Object name = U.getReference(virtualThread, NAME);
+            // Most have none: that is this very string.
+            if (name != "") {
+                named(tid, name);
+            }
         }
     }
 
@@ -394,6 +402,9 @@ public final class LookbackTracePoint {
 
     /** As timed, for the entry into the method that runs a virtual thread; tells which one. */
     private static native long mounted(long cursor, int slot, long tid);
+
+    /** Tells what a virtual thread that runs now is called, unless that was told not long ago. */
+    private static native void named(long tid, Object name);
 
     /** As timed, for its exit. */
     private static native long unmounted(long cursor, int slot);
