@@ -21,16 +21,19 @@ impl Jdk {
     }
 }
 
-/// The JDKs under test: 17 and 25. With `LOOKBACK_ONE_JDK=1` those of them that are there.
+/// The JDKs under test: 17 and 25, and 21 where `JAVA_HOME_21` names one. With `LOOKBACK_ONE_JDK=1` those of
+/// 17 and 25 that are there.
 pub(crate) fn jdks() -> &'static [Jdk] {
     static JDKS: OnceLock<Vec<Jdk>> = OnceLock::new();
     JDKS.get_or_init(|| {
         let one = std::env::var("LOOKBACK_ONE_JDK").is_ok_and(|v| v == "1");
-        let found: Vec<Jdk> = [17, 25].into_iter().filter_map(find_jdk).collect();
+        let mut found: Vec<Jdk> = [17, 25].into_iter().filter_map(find_jdk).collect();
         assert!(
             found.len() == 2 || one && !found.is_empty(),
             "these tests need a JDK 17 and a JDK 25, in JAVA_HOME_17 and JAVA_HOME_25 or below /usr/lib/jvm; found {found:?} (LOOKBACK_ONE_JDK=1 does with one)"
         );
+        found.extend(std::env::var_os("JAVA_HOME_21").map(|_| find_jdk(21).expect("a JDK 21")));
+        found.sort_by_key(|jdk| jdk.version);
         found
     })
 }
