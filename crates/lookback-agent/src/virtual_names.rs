@@ -3,14 +3,14 @@
 //! The constraint that shaped it: a virtual thread begins to run millions of times and is one of hundreds of thousands, and the
 //! ring overwrites what was told. So a name is told the first time, and again when half of the ring was overwritten since;
 //! who was told of last is remembered in a table of one size, whose cells threads share: what is forgotten is told once more.
-//! A thread without a name costs nothing here. It must not wait, nor allocate but once, the table.
+//! A thread without a name costs nothing here, and one that was told of allocates nothing. It must not wait.
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::java::{clear, jni};
+use crate::java;
 use crate::region::Loss;
-use jni_sys::{JNIEnv, jclass, jint, jlong, jstring};
-use lookback_format::event::kind;
+use jni_sys::{JNIEnv, jclass, jlong, jstring};
+use lookback_format::event::Event;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,27 +58,15 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_named(
 }
 
 fn tell(agent: &Agent, env: *mut JNIEnv, tid: u64, name: jstring) {
-    let mut units = [0_u16; UNITS];
-    let len = (jni!(env, GetStringLength, name).max(0) as usize).min(UNITS);
-    jni!(env, GetStringRegion, name, 0, len as jint, units.as_mut_ptr());
-    clear(env);
-    let mut bytes = [0_u8; UNITS * 3];
-    let len = utf8(&units[..len], &mut bytes);
-    let (tid, at) = (tid.to_le_bytes(), clock::now().0.to_le_bytes());
-    if len > 0 && agent.region.ring.write(kind::VIRTUAL_NAME, &[&tid, &at, &bytes[..len]]).is_err() {
+    let name = String::from_utf16_lossy(&java::units(env, name, UNITS));
+    if name.is_empty() {
+        return;
+    }
+    let mut payload = Vec::with_capacity(16 + name.len());
+    let kind = Event::VirtualName(tid, clock::now(), name).encode(&mut payload);
+    if agent.region.ring.write(kind, &[&payload]).is_err() {
         agent.region.lose(Loss::RingFull, 1);
     }
-}
-
-/// Writes as UTF-8 what `out` has room for; gives its length. A half of a pair becomes a replacement character.
-fn utf8(units: &[u16], out: &mut [u8]) -> usize {
-    let mut len = 0;
-    for c in char::decode_utf16(units.iter().copied()) {
-        let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
-        let Some(room) = out.get_mut(len..len + c.len_utf8()) else { break };
-        len += c.encode_utf8(room).len();
-    }
-    len
 }
 
 #[cfg(test)]
@@ -93,18 +81,5 @@ mod tests {
         // Another one whose cell it is.
         let other = 30 + CELLS as u64;
         assert_eq!([names.is_due(other, 2), names.is_due(30, 2), names.is_due(30, 2)], [true, true, false]);
-    }
-
-    #[test]
-    fn a_name_is_cut_where_a_character_ends_and_what_is_no_text_is_replaced() {
-        let text: Vec<u16> = "größe 😀".encode_utf16().collect();
-        let mut out = [0; UNITS * 3];
-        let len = utf8(&text, &mut out);
-        assert_eq!(std::str::from_utf8(&out[..len]), Ok("größe 😀"));
-        let half_of_a_pair = &text[..text.len() - 1];
-        let len = utf8(half_of_a_pair, &mut out);
-        assert_eq!(std::str::from_utf8(&out[..len]), Ok("größe \u{fffd}"));
-        assert_eq!(utf8(&[0xffff; UNITS], &mut out), UNITS * 3, "the longest name fits");
-        assert_eq!(utf8(&text, &mut out[..3]), 2, "no half of a character");
     }
 }
