@@ -6,13 +6,15 @@
 //! has ever found is left as it is. A program is slow at first and fast once it is compiled (PMD: a million records a second in
 //! its first 5 s, 6.6 from 20 s on), so the later half of a run counts twice as much as what was before, and so on.
 
-use super::choice::LOW;
 use super::sample::Rate;
 use lookback_format::{MethodId, Nanos};
 
 /// Of the budget, that all exact times together may cost: 0.1 % of the program's processor time by default, as long as the
 /// program does then what it did before.
 const EXACT: f64 = 1.0 / 30.0;
+/// Of the budget, that the methods which are traced from the beginning may cost together. Less than what is left after a change
+/// while the program runs: here a method that goes costs nothing.
+const PLAIN: f64 = 0.1;
 /// A run says something when it has lasted so long, and says it anew each time that it has lasted twice as long.
 const FIRST: Nanos = Nanos(10_000_000_000);
 
@@ -85,10 +87,10 @@ impl Averages {
         fitting(seen, timed, self.room(EXACT * budget))
     }
 
-    /// How many of them, the last ones, cost too much to trace: without them the rest keeps to what is left after a change.
+    /// How many of them, the last ones, cost too much to trace: without them the rest keeps to what a start may cost.
     /// `plain` is what a record costs, nanoseconds.
     pub(super) fn too_dear(&self, seen: &[(MethodId, f64)], budget: f64, plain: f64) -> usize {
-        seen.len() - fitting(seen, plain, self.room(LOW * budget))
+        seen.len() - fitting(seen, plain, self.room(PLAIN * budget))
     }
 }
 
@@ -130,7 +132,7 @@ mod tests {
         // A tenth of a percent of one core is 1,000,000 ns a second: 21,010 records are 1,050,500.
         let fit = |record, busy| averages(busy).exact(&seen, 0.03, record);
         assert_eq!((fit(50.0, 1.0), fit(40.0, 1.0), fit(50.0, 2.0), fit(50.0, 0.0)), (2, 3, 3, 0));
-        // 0.9 % are 9,000,000 ns a second.
+        // 0.3 % are 3,000,000 ns a second.
         let dear = |record| averages(1.0).too_dear(&seen, 0.03, record);
         assert_eq!((dear(3.0), dear(80.0), dear(500.0)), (0, 1, 2));
     }
