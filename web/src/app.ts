@@ -156,6 +156,8 @@ export function startApp(root: HTMLElement, report: ReportData): Inspector {
     state.show({ from: start - before * 0.6, to: end + before * 0.15 });
     if (state.trigger !== null) state.select(state.trigger, false);
   }
+  // A profile has no such thing: where the time went is what somebody wants to know.
+  if (report.samples?.only === true) dock.open(1);
   paint();
 
   return {

@@ -8,7 +8,8 @@ import { firstAbove, gallopTo, laneAt } from "../src/model/lanes.ts";
 import { findCall, triggerCall } from "../src/model/model.ts";
 import { distribution, histogramBin, HISTOGRAM_BINS, methodTable } from "../src/model/stats.ts";
 import { buildTrack, callees, callers, siblings } from "../src/model/track.ts";
-import { FLAG } from "../src/data/schema.ts";
+import { decodeSamples, sampleTree, type Wanted } from "../src/model/samples.ts";
+import { FLAG, type SamplesData } from "../src/data/schema.ts";
 import { incident, random } from "./fixture.ts";
 import { model, NESTED, thread } from "./support.ts";
 
@@ -184,4 +185,36 @@ test("the fixture's half of the contract holds: calls nest and times add up", ()
       if (p >= 0) assert.ok(t.start[i] + t.dur[i] <= t.start[p] + t.dur[p]);
     }
   }
+});
+
+const SAMPLES: SamplesData = {
+  how: "Samples", each: 10, only: true,
+  // 1: outer, 2 and 3 within it, 4 within 3.
+  parent: [0, 0, 1, 1, 3],
+  frame: [0, 0, 1, 2, 1],
+  at: [5, 10, 10, 10],
+  thread: [0, 0, 1, 0],
+  context: [2, 4, 4, 1],
+  activity: [0, 0, 1, 2],
+};
+
+test("samples are merged by their callers, and count for the time that they stand for", () => {
+  const samples = decodeSamples(SAMPLES);
+  assert.ok(samples !== null);
+  const all = sampleTree(samples, { thread: null, range: null, activities: null }, 3);
+  assert.equal(all.total[0], 40);
+  const outer = all.children[0][0];
+  assert.deepEqual([all.method[outer], all.total[outer], all.self[outer]], [0, 40, 10]);
+  const below = all.children[outer].map((n) => [all.method[n], all.total[n], all.calls[n]]);
+  assert.deepEqual(below, [[2, 20, 0], [1, 10, 1]]);
+});
+
+test("samples are chosen by thread, time and what the thread did", () => {
+  const samples = decodeSamples(SAMPLES);
+  assert.ok(samples !== null);
+  const total = (wanted: Partial<Wanted>): number => sampleTree(samples, { thread: null, range: null, activities: null, ...wanted }, 3).total[0];
+  assert.equal(total({ thread: 1 }), 10);
+  assert.equal(total({ range: { from: 15, to: 35 } }), 20);
+  assert.equal(total({ activities: [0, 2] }), 30);
+  assert.equal(total({ thread: 1, activities: [0] }), 0);
 });

@@ -24,6 +24,17 @@ test("a generated incident is accepted, and unknown fields are ignored", () => {
   assert.equal(checkReport({ ...made, later: 1 }).threads.length, made.threads.length);
 });
 
+test("samples are checked before anything is counted by them", () => {
+  const made = report([NESTED]);
+  const samples = { how: "Samples", each: 10, only: false, parent: [0, 0, 1], frame: [0, 0, 1], at: [-5, 3], thread: [0, 0], context: [1, 2], activity: [0, 1] };
+  assert.deepEqual(checkReport({ ...made, samples }).samples, samples);
+  for (const [change, why] of [
+    [{ parent: [0, 0, 2] }, /samples parent/], [{ parent: [] }, /samples frame/], [{ frame: [0, 0, 99] }, /samples frame/],
+    [{ at: [0, -1] }, /samples at/], [{ thread: [0, 7] }, /samples thread/], [{ context: [0, 3] }, /samples context/],
+    [{ activity: [0, 3] }, /samples activity/], [{ context: [0] }, /samples context/], [{ each: -1 }, /samples each/],
+  ] as const) refused({ ...made, samples: { ...samples, ...change } }, why);
+});
+
 test("base64 of raw deflate comes back as the text that went in", async () => {
   const made = report([NESTED]);
   assert.deepEqual(parseReport(await inflateBase64(encode(made))), made);

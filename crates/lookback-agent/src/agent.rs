@@ -15,6 +15,7 @@ use crate::reach;
 use crate::region::Region;
 use crate::retransform::Passes;
 use crate::rewriting::Counts;
+use crate::sampler::Sampler;
 use crate::server::Message;
 use crate::slab::Slabs;
 use crate::switch::Switch;
@@ -63,6 +64,7 @@ pub(crate) struct Agent {
     pub(crate) detector: Detector,
     pub(crate) brake: Brake,
     pub(crate) governor: Governor,
+    pub(crate) sampler: Sampler,
     pub(crate) counts: Counts,
     /// The classes that are handed over again right now.
     pub(crate) passes: Passes,
@@ -208,6 +210,7 @@ impl Agent {
             virtual_names: VirtualNames::default(),
             detector,
             governor: Governor::new(&options, &program, budget.map(|(_, cost)| cost)),
+            sampler: Sampler::default(),
             counts: Counts::default(),
             passes: Passes::default(),
             // They still are as the agent before had them.
@@ -303,6 +306,11 @@ impl Agent {
         let tid = java.tid(env, thread);
         delete(env, thread);
         Some(tid)
+    }
+
+    /// Java ids of the agent's own threads.
+    pub(crate) fn own_threads(&self) -> FxHashSet<u64> {
+        self.seen.lock().unwrap_or_else(|e| e.into_inner()).ours.clone()
     }
 
     pub(crate) fn is_tracing(&self) -> bool {

@@ -18,6 +18,18 @@ pub(crate) fn now() -> Nanos {
     Nanos(read(libc::CLOCK_MONOTONIC))
 }
 
+/// Sleeps until this time of [`now`], or a little less.
+pub(crate) fn sleep_until(at: u64) {
+    let t = libc::timespec {
+        tv_sec: (at / 1_000_000_000) as libc::time_t,
+        tv_nsec: (at % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: a valid timespec; an interrupted sleep is only a shorter one.
+    unsafe {
+        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const t, std::ptr::null_mut())
+    };
+}
+
 /// Processor time that the current thread has used, nanoseconds. A system call.
 pub(crate) fn thread_cpu() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
@@ -40,6 +52,11 @@ impl ThreadClock {
     pub(crate) fn of(os_tid: u32) -> ThreadClock {
         // What pthread_getcpuclockid makes of it: the scheduler's time (2) of one thread (4).
         ThreadClock((!(os_tid as libc::clockid_t) << 3) | 2 | 4)
+    }
+
+    /// As the kernel's functions take it.
+    pub(crate) fn id(self) -> libc::clockid_t {
+        self.0
     }
 
     /// Nanoseconds, exact also while the thread runs; the clock of the whole process is behind by up to a timer tick of

@@ -11,10 +11,11 @@ use crate::detach;
 use crate::detector::Fired;
 use crate::events;
 use crate::governor::Rounds;
-use crate::incidents::{Collection, expand, slow_trigger};
+use crate::incidents::{self, Collection, expand, slow_trigger};
 use crate::java::jni;
 use crate::log;
 use crate::retransform;
+use crate::sampler::Wanted;
 use crate::server::{Asked, Message};
 use crate::threads;
 use crate::ticker;
@@ -22,7 +23,7 @@ use jni_sys::JNIEnv;
 use lookback_format::Nanos;
 use lookback_format::control::{Answer, Request, Rewriting};
 use lookback_format::incident::Trigger;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -42,7 +43,7 @@ const RATE: Nanos = Nanos(1_000_000_000);
 const TRY: Nanos = Nanos(10_000_000_000);
 
 struct Control<'a> {
-    agent: &'a Agent,
+    agent: &'static Agent,
     env: *mut JNIEnv,
     messages: &'a Receiver<Message>,
     ending: bool,
@@ -54,7 +55,7 @@ struct Control<'a> {
 }
 
 /// Runs until the VM ends, or the agent has left. `messages` come from the server and from the VM's end.
-pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
+pub(crate) fn run(agent: &'static Agent, messages: &Receiver<Message>) {
     let Some(env) = threads::attach(agent, c"Lookback") else {
         log::line("cannot attach its control thread to the VM; no incidents will be written");
         return;
@@ -66,6 +67,7 @@ pub(crate) fn run(agent: &Agent, messages: &Receiver<Message>) {
         Control { agent, env, messages, ending: false, next_sweep, rated, tried, quiet_until, governor };
     let shortest = agent.options.slow.iter().map(|rule| rule.threshold / 20).min();
     let pause = Duration::from_nanos(shortest.map_or(CALM, |nanos| nanos.clamp(LOOK.0, LOOK.1)));
+    c.sample();
     while !c.ending && !agent.is_detached() {
         c.listen(if agent.is_tracing() { pause } else { IDLE });
         c.frame(Control::round);
@@ -127,6 +129,10 @@ impl Control<'_> {
         if now.since(self.tried) >= TRY {
             self.tried = now;
             retransform::held_back(agent, self.env);
+        }
+        if agent.sampler.is_abandoned(now) {
+            drop(agent.sampler.end());
+            self.sample();
         }
         if let Some(governor) = self.governor.as_mut().filter(|_| agent.is_tracing())
             && let Some(why) = governor.round(agent, self.env)
@@ -246,6 +252,17 @@ impl Control<'_> {
                     Answer::Error { message: format!("tracing stays off: {why}"), hint: String::new() }
                 }
             },
+            Request::Profile { engine, interval, time, all } => {
+                let wanted = Wanted { engine, interval, time: Some(time), all, into_ring: false };
+                match self.agent.sampler.begin(self.agent, wanted) {
+                    Ok(engine) => Answer::Profiling { engine },
+                    Err(why) => {
+                        self.sample();
+                        Answer::Error { message: format!("cannot sample: {why}"), hint: String::new() }
+                    }
+                }
+            }
+            Request::EndProfile { file, force } => self.end_profile(file, force),
             Request::Detach { .. } => {
                 let done = self.stop().unwrap_or_default();
                 let mut message = String::new();
@@ -341,22 +358,49 @@ impl Control<'_> {
 
     fn dump(&mut self, file: Option<PathBuf>, force: bool) -> Answer {
         let target = match file {
-            Some(f) if !f.is_absolute() => {
-                return Answer::Error {
-                    message: format!("{} is not an absolute path", f.display()),
-                    hint: "the program may have another working directory than you".into(),
-                };
-            }
-            Some(f) => f,
+            Some(file) => file,
             None => self.next_target(),
         };
-        let shown = target.display().to_string();
-        match self.write(target, force, Trigger::Command { at: clock::now() }) {
-            Ok((file, bytes)) => Answer::Dumped { file, bytes },
-            Err(e) => Answer::Error {
-                message: format!("cannot write {shown}: {e}"),
-                hint: "choose another place with -o FILE; the program goes on and is recorded".into(),
-            },
+        written(&target.clone(), || self.write(target, force, Trigger::Command { at: clock::now() }))
+    }
+
+    /// Samples beside tracing, if that is wanted.
+    fn sample(&mut self) {
+        let options = &self.agent.options;
+        let Some(interval) = options.sample.map(Nanos) else { return };
+        let wanted = Wanted { engine: options.engine, interval, time: None, all: false, into_ring: true };
+        if let Err(why) = self.agent.sampler.begin(self.agent, wanted) {
+            log::line(&format!("nothing is sampled: {why}"));
         }
+    }
+
+    fn end_profile(&mut self, file: PathBuf, force: bool) -> Answer {
+        match self.agent.sampler.end().filter(|(wanted, _)| !wanted.into_ring) {
+            Some((_, taken)) => {
+                self.sample();
+                written(&file.clone(), || incidents::write_profile(self.agent, taken, file, force))
+            }
+            None => {
+                self.sample();
+                Answer::Error { message: "no profile is being taken".into(), hint: String::new() }
+            }
+        }
+    }
+}
+
+/// What is answered to who wants a file: `write` writes it. The name must be an absolute path.
+fn written(file: &Path, write: impl FnOnce() -> std::io::Result<(PathBuf, u64)>) -> Answer {
+    if !file.is_absolute() {
+        return Answer::Error {
+            message: format!("{} is not an absolute path", file.display()),
+            hint: "the program may have another working directory than you".into(),
+        };
+    }
+    match write() {
+        Ok((file, bytes)) => Answer::Dumped { file, bytes },
+        Err(e) => Answer::Error {
+            message: format!("cannot write {}: {e}", file.display()),
+            hint: "choose another place with -o FILE; the program goes on and is recorded".into(),
+        },
     }
 }

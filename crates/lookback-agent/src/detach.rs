@@ -33,6 +33,7 @@ const NEAR: usize = 4;
 pub(crate) fn leave(agent: &Agent, env: *mut JNIEnv, done: &Rewriting) -> String {
     agent.tracing.end();
     agent.brake.stop();
+    drop(agent.sampler.end());
     agent.detach();
     if let Ok(class) = startup::find_trace_points(env) {
         let _ = startup::link_trace_points(env, class);

@@ -9,6 +9,7 @@ use crate::detach;
 use crate::monitors;
 use crate::region::Loss;
 use crate::rewriting;
+use crate::sampler;
 use crate::startup;
 use crate::threads;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
@@ -30,6 +31,8 @@ pub(crate) fn callbacks() -> &'static Callbacks {
         thread_start: Some(thread_start),
         thread_end: Some(thread_end),
         class_file_load_hook: Some(class_file_load_hook),
+        class_load: Some(class_load),
+        class_prepare: Some(class_prepare),
         monitor_wait: Some(monitor_wait),
         monitor_waited: Some(monitor_waited),
         monitor_contended_enter: Some(monitor_contended_enter),
@@ -122,6 +125,13 @@ unsafe extern "C" fn class_file_load_hook(
             }
         }
     });
+}
+
+/// Nothing: that it is asked for is what makes the VM walk stacks in signal handlers.
+unsafe extern "C" fn class_load(_: *mut c_void, _: *mut JNIEnv, _: jobject, _: jclass) {}
+
+unsafe extern "C" fn class_prepare(_: *mut c_void, _: *mut JNIEnv, _: jobject, class: jclass) {
+    with(|agent| sampler::class_prepared(agent, class));
 }
 
 unsafe extern "C" fn monitor_wait(

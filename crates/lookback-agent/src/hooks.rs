@@ -37,7 +37,7 @@ pub(crate) fn rebind_natives(agent: &Agent, env: *mut JNIEnv) {
         return;
     }
     if let (Some(f), Some(id)) =
-        (symbol(c"JVM_Sleep"), register(agent, "java.lang.Thread", "sleep", "(J)V", Wait::Sleep))
+        (vm_symbol(c"JVM_Sleep"), register(agent, "java.lang.Thread", "sleep", "(J)V", Wait::Sleep))
     {
         // SAFETY: libjvm's JVM_Sleep has had this signature for as long as it exists.
         let _ = SLEEP.set(unsafe { std::mem::transmute::<*mut c_void, SleepFn>(f) });
@@ -59,7 +59,8 @@ pub(crate) fn rebind_natives(agent: &Agent, env: *mut JNIEnv) {
     }
 }
 
-fn symbol(name: &CStr) -> Option<*mut c_void> {
+/// What the VM's own library, or any that is loaded, exports under a name.
+pub(crate) fn vm_symbol(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: looks a name up among the libraries that are loaded.
     let global = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     if global.is_null() { symbol_in(c"libjvm.so", name) } else { Some(global) }

@@ -7,19 +7,20 @@
 
 use crate::agent::Agent;
 use crate::detector::Fired;
+use crate::new_file::NewFile;
+use crate::sampler::Taken;
 use crate::slab;
 use crate::stacks;
 use jni_sys::JNIEnv;
 use lookback_format::event::{Chunk, frame};
-use lookback_format::incident::{Manifest, Thread, Trigger, VERSION, Writer};
+use lookback_format::incident::{Manifest, Sampling, Thread, Trigger, VERSION, Writer};
 use lookback_format::region::{LOSS_CAUSES, header};
 use lookback_format::symbol::Log;
 use lookback_format::{Nanos, ThreadKey};
 use lookback_ring::{Position, SnapshotEnd};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -30,24 +31,14 @@ const MOST_FOLLOWED: u64 = 3 << 29;
 /// An incident that is being written.
 pub(crate) struct Collection<'a> {
     agent: &'a Agent,
-    writer: Option<Writer<BufWriter<File>>>,
-    temporary: PathBuf,
-    target: PathBuf,
-    force: bool,
+    writer: Writer<BufWriter<File>>,
+    new: NewFile,
     /// Where in the ring to go on.
     next: Position,
     /// Bytes of records saved since the first part.
     followed: u64,
     threads: Vec<Thread>,
     lost: BTreeMap<String, u64>,
-}
-
-impl Drop for Collection<'_> {
-    fn drop(&mut self) {
-        if self.writer.is_some() {
-            let _ = std::fs::remove_file(&self.temporary);
-        }
-    }
 }
 
 impl<'a> Collection<'a> {
@@ -59,19 +50,11 @@ impl<'a> Collection<'a> {
         force: bool,
         first: Option<ThreadKey>,
     ) -> io::Result<Self> {
-        if !force && target.exists() {
-            let why = format!("{} is there already; choose another name or use --force", target.display());
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
-        }
-        let name = target.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let temporary = target.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        let (new, file) = NewFile::create(target, force)?;
         let mut c = Collection {
             agent,
-            writer: Some(Writer::new(BufWriter::with_capacity(1 << 18, file))),
-            temporary,
-            target,
-            force,
+            writer: Writer::new(BufWriter::with_capacity(1 << 18, file)),
+            new,
             next: Position(0),
             followed: 0,
             threads: stacks::take(agent, env, first),
@@ -96,7 +79,6 @@ impl<'a> Collection<'a> {
         let ring = &self.agent.region.ring;
         let (from, mut lost) = (self.next, BTreeMap::new());
         let first_part = from.0 == 0;
-        let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("the file is finished"))?;
         let (mut framed, mut end) = (Vec::new(), SnapshotEnd::default());
         // Packed as it is read: that goes faster than a thread fills the ring, so the reader stays ahead of it.
         let save = |out: &mut dyn Write| {
@@ -112,7 +94,7 @@ impl<'a> Collection<'a> {
             });
             written
         };
-        writer.ring(save).map_err(io::Error::other)?;
+        self.writer.ring(save).map_err(io::Error::other)?;
         // Of a first part, what is older than the ring is no loss; of the later ones it is.
         if !first_part {
             lost.insert("blocks overwritten before they were saved".to_owned(), end.lost.overwritten);
@@ -129,77 +111,87 @@ impl<'a> Collection<'a> {
     /// Saves the rest, closes the file and gives its name and size.
     pub(crate) fn finish(mut self, trigger: Trigger) -> io::Result<(PathBuf, u64)> {
         let agent = self.agent;
-        let region = &agent.region;
         // The slabs first, then the ring: a chunk that is emptied between is then in both, and not in neither.
         let copies: Vec<_> = (0..agent.slabs.high())
             .filter(|&i| agent.slabs.is_taken(i))
-            .filter_map(|i| slab::copy(region, i))
+            .filter_map(|i| slab::copy(&agent.region, i))
             .collect();
         self.save_ring()?;
-        let mut writer = self.writer.take().ok_or_else(|| io::Error::other("the file is finished"))?;
+        for copy in &copies {
+            match self.threads.iter_mut().find(|t| t.key == copy.chunk.thread) {
+                Some(t) => t.os_tid = copy.os_tid,
+                None => self.threads.push(Thread {
+                    key: copy.chunk.thread,
+                    name: copy.name.clone(),
+                    os_tid: copy.os_tid,
+                    java_tid: copy.java_tid,
+                    ..Thread::default()
+                }),
+            }
+        }
         let chunks: Vec<&Chunk> = copies.iter().map(|c| &c.chunk).collect();
-        let write = || -> lookback_format::Result<u64> {
-            writer.staging(chunks)?;
-            writer.symbols(Log::new(agent.symbols.log(region)).filter_map(Result::ok))?;
-            for copy in &copies {
-                match self.threads.iter_mut().find(|t| t.key == copy.chunk.thread) {
-                    Some(t) => t.os_tid = copy.os_tid,
-                    None => self.threads.push(Thread {
-                        key: copy.chunk.thread,
-                        name: copy.name.clone(),
-                        os_tid: copy.os_tid,
-                        java_tid: copy.java_tid,
-                        ..Thread::default()
-                    }),
-                }
-            }
-            writer.threads(&self.threads)?;
-            writer.plain("options.txt", agent.options.to_agent_string().as_bytes())?;
-            let losses = agent.losses();
-            self.lost.extend(losses);
-            let manifest = Manifest {
-                version: VERSION,
-                lookback: env!("CARGO_PKG_VERSION").into(),
-                // Relaxed: written before the region was published.
-                clock_pair: (Nanos(region.epoch), region.u64(header::CLOCK_PAIR + 8).load(Ordering::Relaxed)),
-                pid: std::process::id(),
-                program: agent.program.clone(),
-                jvm: agent.jvm.clone(),
-                host: hostname(),
-                tick: Nanos(region.tick),
-                tick_late: Nanos(region.u64(header::TICK_LATE).load(Ordering::Relaxed)),
-                dropped: agent.governor.dropped(agent),
-                costs: agent.governor.costs(agent),
-                ring_file: None,
-                trigger,
-                losses: std::mem::take(&mut self.lost),
-            };
-            let mut file = writer.finish(&manifest)?;
-            file.flush()?;
-            let file = file.into_inner().map_err(|e| e.into_error())?;
-            Ok(file.metadata()?.len())
-        };
-        match write().map_err(io::Error::other).and_then(|bytes| self.publish().map(|()| bytes)) {
-            Ok(bytes) => Ok((std::mem::take(&mut self.target), bytes)),
-            Err(e) => {
-                let _ = std::fs::remove_file(&self.temporary);
-                Err(e)
-            }
-        }
+        self.writer
+            .staging(chunks)
+            .and_then(|()| self.writer.threads(&self.threads))
+            .map_err(io::Error::other)?;
+        self.lost.extend(agent.losses());
+        close(agent, self.writer, self.new, trigger, agent.sampler.facts(), self.lost)
     }
+}
 
-    /// Gives the file its name; without `force`, only when no file has it.
-    fn publish(&self) -> io::Result<()> {
-        if self.force {
-            return std::fs::rename(&self.temporary, &self.target);
-        }
-        // A link fails when the name is taken; some file systems have no links, there a rename must do.
-        match std::fs::hard_link(&self.temporary, &self.target) {
-            Ok(()) => std::fs::remove_file(&self.temporary),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(e),
-            Err(_) => std::fs::rename(&self.temporary, &self.target),
-        }
-    }
+/// Writes what was sampled as a file of its own, and gives its name and size.
+pub(crate) fn write_profile(
+    agent: &Agent,
+    taken: Taken,
+    target: PathBuf,
+    force: bool,
+) -> io::Result<(PathBuf, u64)> {
+    let (new, file) = NewFile::create(target, force)?;
+    let mut writer = Writer::new(BufWriter::with_capacity(1 << 18, file));
+    writer.packed_ring(&taken.packed).map_err(io::Error::other)?;
+    let trigger = Trigger::Profile { at: taken.facts.ended };
+    close(agent, writer, new, trigger, Some(taken.facts), taken.lost)
+}
+
+/// Writes the parts that every file has, and gives the file its name.
+fn close(
+    agent: &Agent,
+    mut writer: Writer<BufWriter<File>>,
+    new: NewFile,
+    trigger: Trigger,
+    sampling: Option<Sampling>,
+    losses: BTreeMap<String, u64>,
+) -> io::Result<(PathBuf, u64)> {
+    let region = &agent.region;
+    let manifest = Manifest {
+        version: VERSION,
+        lookback: env!("CARGO_PKG_VERSION").into(),
+        // Relaxed: written before the region was published.
+        clock_pair: (Nanos(region.epoch), region.u64(header::CLOCK_PAIR + 8).load(Ordering::Relaxed)),
+        pid: std::process::id(),
+        program: agent.program.clone(),
+        jvm: agent.jvm.clone(),
+        host: hostname(),
+        tick: Nanos(region.tick),
+        tick_late: Nanos(region.u64(header::TICK_LATE).load(Ordering::Relaxed)),
+        dropped: agent.governor.dropped(agent),
+        // What a profile costs stands in its own facts.
+        costs: agent.governor.costs(agent).filter(|_| !matches!(trigger, Trigger::Profile { .. })),
+        sampling,
+        ring_file: None,
+        trigger,
+        losses,
+    };
+    let symbols = Log::new(agent.symbols.log(region)).filter_map(Result::ok);
+    let options = agent.options.to_agent_string();
+    let written = writer
+        .symbols(symbols)
+        .and_then(|()| writer.plain("options.txt", options.as_bytes()))
+        .and_then(|()| writer.finish(&manifest));
+    let mut file = written.map_err(io::Error::other)?;
+    file.flush()?;
+    let bytes = file.into_inner().map_err(|e| e.into_error())?.metadata()?.len();
+    Ok((new.publish()?, bytes))
 }
 
 /// The trigger of a call that was too slow, as it stands now.

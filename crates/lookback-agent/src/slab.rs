@@ -18,7 +18,7 @@ use crate::java::Cursor;
 use crate::region::{Loss, Region};
 use crate::threads;
 use lookback_format::event::{self, Chunk};
-use lookback_format::region::{SlabCopy, put_text, read_slab, slab};
+use lookback_format::region::{SlabCopy, put_text, read_slab, slab, text_at};
 use lookback_format::slot::{self, GapCause};
 use lookback_format::{Nanos, Seq, ThreadKey};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
@@ -88,7 +88,7 @@ impl Slabs {
         set(slab::LOST, 0);
         set(slab::FILLED, slot::FILLER);
         set(slab::GUARD, slab::GUARD_VALUE);
-        set(slab::KEY, self.next_key.fetch_add(1, Ordering::Relaxed));
+        set(slab::KEY, self.fresh_key().0);
         set(slab::SEQ, 0);
         set(slab::FLUSHING, 0);
         set(slab::OS_TID, who.os_tid);
@@ -107,6 +107,12 @@ impl Slabs {
         self.taken[i as usize].store(2, Ordering::Release);
         self.high.fetch_max(i + 1, Ordering::Relaxed);
         Some((i, region.address(at + slab::SLOTS)))
+    }
+
+    /// A key for a thread without a slab.
+    pub(crate) fn fresh_key(&self) -> ThreadKey {
+        // Relaxed: uniqueness is all that is needed.
+        ThreadKey(self.next_key.fetch_add(1, Ordering::Relaxed))
     }
 
     /// The key of the thread that slab `i` belongs to.
@@ -363,6 +369,21 @@ fn whole_records(slots: &[u8], most: usize) -> usize {
         }
         end = next;
     }
+}
+
+/// Who slab `i` belongs to; none when that changes meanwhile.
+pub(crate) fn owner(region: &Region, i: u32) -> Option<(ThreadKey, u32, u64, String)> {
+    let at = region.slab_at(i);
+    // Relaxed, as below: another thread may be renaming the thread, and half a name does no harm.
+    let word = |offset: usize| region.u32(at + offset).load(Ordering::Relaxed);
+    let key = word(slab::KEY);
+    let name: Vec<u8> = (slab::NAME..slab::NAME + slab::NAME_BYTES + 2)
+        .step_by(4)
+        .flat_map(|offset| word(offset).to_le_bytes())
+        .collect();
+    let java_tid = region.u64(at + slab::JAVA_TID).load(Ordering::Relaxed);
+    let owner = (ThreadKey(key), word(slab::OS_TID), java_tid, text_at(&name, 0, slab::NAME_BYTES)?);
+    (word(slab::KEY) == key).then_some(owner)
 }
 
 /// Copies slab `i` while its thread runs. `None` when it belongs to nobody, or was being emptied at each of

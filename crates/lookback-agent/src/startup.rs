@@ -384,11 +384,15 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub(crate) fn end(agent: &'static Agent) {
     // The VM waits 10 ms at a time for attached threads that are in native code, so ours leave first.
     agent.brake.stop();
+    agent.sampler.stop();
     if agent.control.get().is_some_and(|c| c.try_send(Message::End).is_ok()) {
         let begun = Instant::now();
         // ORDERING: Acquire; pairs with the Release in `begin_control` and in `brake::run`.
-        let are_gone =
-            || agent.control_gone.load(Ordering::Acquire) && agent.brake.gone.load(Ordering::Acquire);
+        let are_gone = || {
+            agent.control_gone.load(Ordering::Acquire)
+                && agent.brake.gone.load(Ordering::Acquire)
+                && agent.sampler.is_gone()
+        };
         while !are_gone() && begun.elapsed() < LAST_WORDS {
             std::thread::sleep(Duration::from_micros(100));
         }

@@ -7,7 +7,7 @@
 use crate::log;
 use crate::region::{Loss, Region};
 use lookback_format::MethodId;
-use lookback_format::symbol::{Class, Encoder, Log, Method, Role, Wait};
+use lookback_format::symbol::{Class, Log, Method, Role, Wait};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -149,14 +149,37 @@ impl Symbols {
         wait: Wait,
         role: Role,
     ) -> Option<MethodId> {
-        if let Some(id) = self.find(class, name, descriptor, role) {
-            return Some(id);
-        }
+        let method =
+            Method { id: MethodId(0), name: name.into(), descriptor: descriptor.into(), line: 0, wait, role };
+        self.find(class, name, descriptor, role).or_else(|| self.add(region, class, "", method))
+    }
+
+    /// The id of any method, traced or not; when it is new, its symbol is written.
+    pub(crate) fn method(
+        &self,
+        region: &Region,
+        class: &str,
+        file: &str,
+        name: &str,
+        descriptor: &str,
+        line: u16,
+    ) -> Option<MethodId> {
+        let found = [Role::Method, Role::Precise]
+            .into_iter()
+            .find_map(|role| self.find(class, name, descriptor, role));
+        let (name, descriptor, wait, role) = (name.into(), descriptor.into(), Wait::None, Role::Method);
+        let method = Method { id: MethodId(0), name, descriptor, line, wait, role };
+        found.or_else(|| self.add(region, class, file, method))
+    }
+
+    /// Writes the symbol of a single method, and gives it its id.
+    fn add(&self, region: &Region, class: &str, file: &str, method: Method) -> Option<MethodId> {
         let id = self.fresh()?;
-        let mut record = Encoder::new(Vec::new(), class, "");
-        record.method(id, name, descriptor, 0, wait, role);
-        let known = (hash_single(name, descriptor, role), id);
-        self.publish(region, &record.finish(), hash_class(class), &[known]).then_some(id)
+        let known = (hash_single(&method.name, &method.descriptor, method.role), id);
+        let mut record = Vec::new();
+        let methods = vec![Method { id, ..method }];
+        Class { class: class.into(), file: file.into(), methods }.encode(&mut record);
+        self.publish(region, &record, hash_class(class), &[known]).then_some(id)
     }
 
     /// The log as far as it is written.

@@ -32,8 +32,8 @@ pub(crate) fn mark_as_ours() {
 pub(crate) struct Seen {
     /// All that begin or end.
     all: bool,
-    /// Java ids of the agent's own, which attached before that.
-    ours: FxHashSet<u64>,
+    /// Java ids of the agent's own.
+    pub(crate) ours: FxHashSet<u64>,
 }
 
 /// Sees every thread from now on, and adopts those that are there. Before any class is rewritten, and before the class with

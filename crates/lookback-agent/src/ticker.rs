@@ -46,7 +46,7 @@ pub(crate) fn run(region: &Region, slabs: &Slabs, brake: &Brake, tracing: &Switc
             region.u64(header::TICK_LATE).store(late, Ordering::Relaxed);
         }
         wanted = region.epoch + (tick + 1) * region.tick;
-        sleep_until(region.epoch + (tick + stride.ticks(most, region.tick)) * region.tick);
+        clock::sleep_until(region.epoch + (tick + stride.ticks(most, region.tick)) * region.tick);
     }
 }
 
@@ -100,17 +100,6 @@ fn arm(region: &Region, slabs: &Slabs) {
             }
         }
     }
-}
-
-fn sleep_until(at: u64) {
-    let t = libc::timespec {
-        tv_sec: (at / 1_000_000_000) as libc::time_t,
-        tv_nsec: (at % 1_000_000_000) as libc::c_long,
-    };
-    // SAFETY: a valid timespec; an interrupted sleep is only a shorter one.
-    unsafe {
-        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const t, std::ptr::null_mut())
-    };
 }
 
 #[cfg(test)]

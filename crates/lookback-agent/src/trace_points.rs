@@ -2,8 +2,8 @@
 //! filled, or a time must be exact.
 //!
 //! The constraint that shaped it: these run on the program's threads, about once a tick and thread. They
-//! take a cursor and give the next one (0 turns tracing off for the thread), call nothing of the VM, take no
-//! lock and do not allocate. A panic turns tracing off for the thread and goes no further.
+//! take a cursor and give the next one (0 turns tracing off for the thread), call nothing of the VM (but for a sample that
+//! somebody has asked for), take no lock and do not allocate. A panic turns tracing off for the thread and goes no further.
 
 use crate::agent::Agent;
 use crate::clock;
@@ -11,6 +11,7 @@ use crate::detector::Detector;
 use crate::hooks;
 use crate::java::Cursor;
 use crate::region::Loss;
+use crate::sampler::poll;
 use crate::slab::OwnSlab;
 use jni_sys::{JNIEnv, jclass, jint, jlong};
 use lookback_format::Nanos;
@@ -81,7 +82,9 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
         0 => at,
         _ => own.put_exact(at - 4, exit as u32, now),
     };
-    slow(Cursor(cursor), exact).0
+    let cursor = slow(Cursor(cursor), exact);
+    poll::here(cursor);
+    cursor.0
 }
 
 /// An entry into, or exit from, a method whose times are exact.

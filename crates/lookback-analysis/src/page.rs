@@ -6,6 +6,7 @@
 
 use crate::details::{NO_DETAIL, value_words};
 use crate::methods::EVENT_TYPES;
+use crate::page_samples::page_samples;
 use crate::trim::Trim;
 use crate::verdict::Verdict;
 use crate::words::iso;
@@ -45,6 +46,8 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
     threads.push(']');
     let trigger = w.trigger(verdict, &tracks);
     let chain = w.chain(verdict, &trigger);
+    let base = r.span.0;
+    let samples = page_samples(r, &tracks, |id| w.method(id), |at| relative(base, at));
     let m = &r.manifest;
     let pauses: Vec<_> = r
         .pauses
@@ -81,6 +84,9 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
     if let Some(costs) = &m.costs {
         head["costs"] = costs.to_string().into();
     }
+    if !samples.is_null() {
+        head["samples"] = samples;
+    }
     if !w.values.is_empty() {
         head["values"] = w.values.into();
     }
@@ -91,6 +97,13 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
     out.push_str(&threads);
     out.push('}');
     out
+}
+
+fn relative(base: Nanos, at: Nanos) -> i64 {
+    match at.0.checked_sub(base.0) {
+        Some(after) => after.min(MOST) as i64,
+        None => -((base.0 - at.0).min(MOST) as i64),
+    }
 }
 
 fn length(d: Nanos) -> u64 {
@@ -114,11 +127,7 @@ struct Page<'a> {
 impl Page<'_> {
     /// A time relative to the base.
     fn at(&self, at: Nanos) -> i64 {
-        let base = self.r.span.0.0;
-        match at.0.checked_sub(base) {
-            Some(after) => after.min(MOST) as i64,
-            None => -((base - at.0).min(MOST) as i64),
-        }
+        relative(self.r.span.0, at)
     }
 
     fn method(&mut self, id: MethodId) -> usize {

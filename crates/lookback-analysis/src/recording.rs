@@ -7,6 +7,8 @@ use crate::clock::Ticks;
 use crate::decode::{Decoded, decode};
 use crate::methods::EVENT_TYPES;
 use crate::natives::Natives;
+use crate::sampled_calls::calls;
+use crate::samples::Samples;
 use crate::survey::Known;
 use crate::{Columns, Details, Flags, Methods, Process, SliceIndex, virtual_threads};
 use lookback_format::definitions::Definitions;
@@ -37,6 +39,8 @@ pub struct Recording {
     pub processes: Vec<Process>,
     /// What the events of native programs refer to.
     pub definitions: Definitions,
+    /// Where threads were, when they were sampled.
+    pub samples: Samples,
     /// Pauses of the whole program, by start.
     pub pauses: Vec<Pause>,
     /// How many virtual threads ran, and how many of them have tracks of their own: those that lasted longest. What the
@@ -306,6 +310,7 @@ pub struct Builder {
     tracks: BTreeMap<ThreadKey, Track>,
     /// By Java id; when each was called so.
     virtual_names: HashMap<u64, (Nanos, String)>,
+    samples: Samples,
     pauses: Vec<Pause>,
     fired: Vec<(ThreadKey, MethodId, Nanos, Nanos, String)>,
     damages: Vec<String>,
@@ -340,6 +345,7 @@ impl Builder {
             methods: Methods::default(),
             tracks: BTreeMap::new(),
             virtual_names: HashMap::new(),
+            samples: Samples::default(),
             pauses: Vec::new(),
             fired: Vec::new(),
             damages: Vec::new(),
@@ -413,6 +419,11 @@ impl Builder {
                     *newest = (at, name);
                 }
             }
+            Event::Sample(sample) => {
+                self.end = self.end.max(sample.at);
+                self.track(sample.thread);
+                self.samples.add(&sample);
+            }
             Event::Trigger(thread, method, at, start, rule) => {
                 self.fired.push((thread, method, at, start, rule));
             }
@@ -443,6 +454,10 @@ impl Builder {
                 *losses.entry(cause).or_default() += n;
             }
         };
+        let mut samples = self.samples;
+        samples.sort();
+        lose("outer frames of samples, beyond what one holds".to_owned(), samples.cut);
+        lose("inner frames of samples, of too many different ones".to_owned(), samples.beyond);
         let mut tracks: Vec<Track> = tracks.into_values().collect();
         let virtual_threads =
             add_virtual(&mut tracks, &mut methods, &manifest.trigger, &self.virtual_names, end);
@@ -458,6 +473,9 @@ impl Builder {
         natives.losses.into_iter().for_each(|(cause, n)| lose(cause.to_owned(), n));
         threads.extend(natives.threads);
         threads.sort_by_key(|t| t.key);
+        if let Some(sampling) = &manifest.sampling {
+            add_sampled(&mut threads, &samples, sampling.interval);
+        }
         lose("events of a kind that this version does not know".to_owned(), unknown);
         lose("damaged parts of the file".to_owned(), damages.len() as u64);
         pauses.sort_by_key(|p| (p.start, p.end));
@@ -472,6 +490,7 @@ impl Builder {
             threads,
             processes,
             definitions,
+            samples,
             pauses,
             virtual_threads,
             fired,
@@ -482,6 +501,19 @@ impl Builder {
         };
         r.mark_trigger();
         r
+    }
+}
+
+/// Gives threads that were sampled and not traced the calls that their samples show.
+fn add_sampled(threads: &mut [ThreadTrack], samples: &Samples, interval: Nanos) {
+    let mut by_thread: HashMap<ThreadKey, Vec<u32>> = HashMap::new();
+    for (i, &thread) in samples.thread.iter().enumerate() {
+        by_thread.entry(thread).or_default().push(i as u32);
+    }
+    for t in threads.iter_mut().filter(|t| t.slices.is_empty() && t.gaps.is_empty()) {
+        if let Some(of_thread) = by_thread.get(&t.key) {
+            t.slices = calls(samples, of_thread, interval);
+        }
     }
 }
 

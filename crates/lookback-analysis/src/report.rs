@@ -6,10 +6,13 @@
 
 use crate::chain::Chain;
 use crate::kinds::Kind;
+use crate::samples::Hot;
 use crate::verdict::{SlowCall, Verdict, holds};
 use crate::words::{count, duration, percent, plain, plural, utc, wrap};
 use crate::{Recording, SliceRef};
 use lookback_format::Nanos;
+use lookback_format::incident::Trigger;
+use lookback_format::sample::Activity;
 use lookback_format::symbol::Wait;
 use std::io::{self, Write};
 
@@ -130,6 +133,9 @@ pub fn report(r: &Recording, verdict: &Verdict, style: Style, out: &mut dyn Writ
     if !verdict.kinds.is_empty() {
         kinds(&mut p, r, &verdict.kinds)?;
     }
+    if !verdict.hot.is_empty() {
+        hot(&mut p, r, &verdict.hot)?;
+    }
     facts(&mut p, r)
 }
 
@@ -170,6 +176,19 @@ fn chain(p: &mut Page<'_>, r: &Recording, chain: &Chain) -> io::Result<()> {
         }
         // Two columns a level; a deep chain stops moving right, or its names would have no room.
         p.row(&prefix, (depth * 2).min(16), &r.methods.full(link.method), &rest.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Methods by samples.
+fn hot(p: &mut Page<'_>, r: &Recording, hot: &[Hot]) -> io::Result<()> {
+    p.heading("Where running threads were (samples: itself, with what it calls)")?;
+    let running = r.samples.activity.iter().filter(|a| **a != Activity::Waiting).count();
+    let all = Nanos(if running > 0 { running } else { r.samples.len() } as u64);
+    for h in hot {
+        let prefix = format!("  {:>7} {:>7}  ", percent(Nanos(h.own), all), percent(Nanos(h.total), all));
+        let source = r.methods.get(h.method).and_then(crate::MethodInfo::source);
+        p.row(&prefix, 0, &r.methods.full(h.method), &source.unwrap_or_default())?;
     }
     Ok(())
 }
@@ -215,7 +234,13 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
         0 => "no pause".to_owned(),
         n => format!("{} of {}", plural(n, "pause"), duration(paused)),
     };
+    let is_profile = matches!(r.manifest.trigger, Trigger::Profile { .. });
     let what = match r.manifest.ring_file {
+        None if is_profile => format!(
+            "{} of {}; what page and traces show as calls is made of them: an end may be off by an interval.",
+            plural(r.samples.len() as u64, "sample"),
+            plural(r.threads.iter().filter(|t| !t.slices.is_empty()).count() as u64, "thread"),
+        ),
         Some(_) => format!(
             "{}, complete for the last {} of {}; times are exact.",
             holds(r),
@@ -241,7 +266,7 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     if r.losses.is_empty() {
         p.paragraph(2, "Nothing was lost.", None)?;
     }
-    if let Some(costs) = &r.manifest.costs {
+    if let Some(costs) = r.manifest.costs.as_ref().filter(|_| !is_profile) {
         p.paragraph(2, &format!("Of the program's processor time, tracing cost {costs}."), None)?;
     }
     if let Some(text) = not_traced(&r.manifest.dropped) {

@@ -8,10 +8,12 @@ use crate::chain::Chain;
 use crate::holder::{Evidence, Holder};
 use crate::kinds::{Kind, kinds};
 use crate::methods::CARRIER;
+use crate::samples::Hot;
 use crate::waits::Waits;
 use crate::words::{count, duration, percent, plural, utc};
 use crate::{Flags, Recording, SliceIndex, SliceRef};
 use lookback_format::incident::Trigger;
+use lookback_format::sample::Activity;
 use lookback_format::symbol::Wait;
 use lookback_format::{MethodId, Nanos};
 use std::collections::HashMap;
@@ -85,6 +87,8 @@ pub struct Verdict {
     pub busiest: Vec<Busy>,
     /// Spans and instants by name, when native programs recorded.
     pub kinds: Vec<Kind>,
+    /// The methods that threads which ran were found in, when they were sampled.
+    pub hot: Vec<Hot>,
 }
 
 impl Verdict {
@@ -103,8 +107,10 @@ impl Verdict {
                     longest: Vec::new(),
                     busiest: Vec::new(),
                     kinds: kinds(r),
+                    hot: hot(r),
                 }
             }
+            Trigger::Profile { .. } => profile(r),
             _ => overview(r),
         }
     }
@@ -429,7 +435,67 @@ fn overview(r: &Recording) -> Verdict {
         let when = utc(r.unix_nanos(*at));
         sentences.push(format!("The rule {rule} had fired for {} at {when}.", r.methods.short(*method)));
     }
-    Verdict { title, sentences, slow: None, longest, busiest, kinds }
+    Verdict { title, sentences, slow: None, longest, busiest, kinds, hot: hot(r) }
+}
+
+/// So many methods are told of samples.
+const HOT: usize = 20;
+
+/// Where threads were that ran, or that may have; all samples when there are no such.
+fn hot(r: &Recording) -> Vec<Hot> {
+    let mut hot = Hot::of(&r.samples, &[Activity::Running, Activity::Unknown]);
+    if hot.is_empty() {
+        hot = Hot::of(&r.samples, &Activity::ALL);
+    }
+    hot.truncate(HOT);
+    hot
+}
+
+/// What somebody wanted to know who had the program sampled.
+fn profile(r: &Recording) -> Verdict {
+    let m = &r.manifest;
+    let hot = hot(r);
+    let mut sentences = Vec::new();
+    let mut title = format!("{} sampled", m.program);
+    if let Some(s) = &m.sampling {
+        let time = s.ended.since(s.begun);
+        title = format!("{} sampled for {}", m.program, duration(time));
+        let running = r.samples.activity.iter().filter(|a| **a != Activity::Waiting).count() as u64;
+        let all = r.samples.len() as u64;
+        if let Some(first) = hot.first().filter(|_| running > 0) {
+            sentences.push(format!(
+                "{} of the samples of running threads are in {} itself.",
+                percent(Nanos(first.own), Nanos(running)),
+                r.methods.placed(first.method)
+            ));
+        }
+        let waiting = if running < all {
+            format!(", {} of them of waiting threads", count(all - running))
+        } else {
+            String::new()
+        };
+        sentences.push(format!(
+            "{}{waiting}, taken {}, every {}.",
+            plural(all, "sample"),
+            s.engine.words(),
+            duration(s.interval)
+        ));
+        if s.late > 0 {
+            sentences.push(format!(
+                "{} of {} requests were not made: the one before took too long.",
+                count(s.late),
+                count(s.late + s.requests)
+            ));
+        }
+        sentences.push(format!(
+            "A request took {} at the median and {} at the 97.5th percentile; the sampler's thread took {} of a core.",
+            duration(s.latency[1]),
+            duration(s.latency[2]),
+            percent(s.cpu, time)
+        ));
+    }
+    let (longest, busiest, kinds) = (Vec::new(), Vec::new(), Vec::new());
+    Verdict { title, sentences, slow: None, longest, busiest, kinds, hot }
 }
 
 /// `12 calls of 3 threads`; of native programs `12 spans and 7 instants of 3 threads in 2 processes`.

@@ -95,6 +95,7 @@ fn recording() -> Recording {
         losses: BTreeMap::from([("events that are damaged".to_owned(), 3)]),
         dropped: Vec::new(),
         costs: None,
+        sampling: None,
         ring_file: Some(RingFile {
             name: String::new(),
             categories: vec![category(""), category("web"), category("db.pool")],

@@ -6,7 +6,8 @@
 use crate::settings::Given;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use lookback_format::ring_file::Level;
-use lookback_options::parse_bytes;
+use lookback_format::sample::Engine;
+use lookback_options::{SAMPLE, parse_bytes, parse_duration};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,7 @@ Examples:
   lookback status 4711                  how far back it reaches, what was lost
   lookback dump 4711 -o now.lkb         write what it remembers, now
   lookback report now.lkb               read it as text and as a page
+  lookback profile 4711                 sample where its threads are, traced or not
   lookback recover /run/user/1000/lookback/4711.region    after a crash or kill -9
   lookback record -- ./shop             a program without a JVM that uses the API",
     after_help = after_help!(),
@@ -101,6 +103,21 @@ Examples:
         after_help = after_help!()
     )]
     Dump(DumpArgs),
+    /// Sample where the threads of a JVM are, for a while, traced or not
+    #[command(
+        before_help = "\
+Examples:
+  lookback profile 4711                             30 s, every 10 ms: lookback-4711-profile.html
+  lookback profile com.acme.Main -d 10s -i 1ms -o hot.collapsed
+  lookback profile 4711 -o cpu.pb.gz                for pprof; .jfr for JDK Mission Control
+  lookback profile 4711 --all                       threads that wait as well
+  lookback profile 4711 --engine signal             wherever a thread is, not only at the VM's polls
+  lookback profile 4711 -o - --format collapsed | flamegraph.pl > flame.svg",
+        after_help = after_help!(
+            "A JVM without the agent gets it for that time and is left as it was; no class is rewritten for it. Ctrl-C ends the sampling and keeps what was sampled."
+        )
+    )]
+    Profile(ProfileArgs),
     /// Stop tracing in a program; what it remembers is kept
     #[command(before_help = "Example:\n  lookback stop 4711", after_help = after_help!())]
     Stop(TargetArgs),
@@ -193,6 +210,7 @@ Examples:
   lookback convert incident.lkb -o incident.pftrace     for ui.perfetto.dev
   lookback convert incident.lkb -o incident.json        Chrome's trace events, read by many viewers
   lookback convert incident.lkb -o incident.collapsed   for flame graph tools
+  lookback convert profile.lkb -o profile.pb.gz         samples, for pprof; .jfr for JDK Mission Control
   lookback convert shop.ring -o shop.pftrace            what a ring file holds now
   lookback convert incident.lkb --format collapsed -o - | flamegraph.pl > flame.svg",
         after_help = after_help!()
@@ -304,6 +322,74 @@ pub(crate) struct DumpArgs {
     /// Replace the file if it is there
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// Of `profile`.
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArgs {
+    /// Process id, or a part of the main class or jar that only one JVM of this user has
+    #[arg(value_name = "PID|MAIN")]
+    pub(crate) target: String,
+    /// For how long
+    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub(crate) duration: u64,
+    /// From one sample to the next, 100us to 10s
+    #[arg(short, long, value_name = "TIME", default_value = "10ms", value_parser = parse_interval)]
+    pub(crate) interval: u64,
+    /// Who takes the samples [default: partial where the VM has it, else handshake]
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) engine: Option<SamplingEngine>,
+    /// Sample threads that wait as well
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// Where to write; its ending says in which format: html, collapsed, pb.gz, jfr, pftrace, json, or lkb for a recording
+    /// to convert later [default: lookback-PID-profile.html in the current directory]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// The format, whatever the name
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    /// Open the page in $BROWSER, or with xdg-open
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Replace the output if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The agent's library [default: LOOKBACK_AGENT, or liblookback.so beside this command or in ../lib]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) agent: Option<PathBuf>,
+}
+
+/// Who takes samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SamplingEngine {
+    /// All threads stop at a safepoint, and all are sampled (GetAllStackTraces)
+    Safepoint,
+    /// Threads that run are stopped one by one
+    Handshake,
+    /// Signals, by each thread's processor time (AsyncGetCallTrace)
+    Signal,
+    /// Threads sample themselves at trace points; needs tracing
+    Poll,
+    /// Threads sample themselves at the VM's polls; needs the extended VM
+    Partial,
+}
+
+impl From<SamplingEngine> for Engine {
+    fn from(engine: SamplingEngine) -> Engine {
+        match engine {
+            SamplingEngine::Safepoint => Engine::Safepoint,
+            SamplingEngine::Handshake => Engine::Handshake,
+            SamplingEngine::Signal => Engine::Signal,
+            SamplingEngine::Poll => Engine::Poll,
+            SamplingEngine::Partial => Engine::Partial,
+        }
+    }
+}
+
+fn parse_interval(text: &str) -> Result<u64, String> {
+    let nanos = parse_duration(text)?;
+    if (SAMPLE.0..=SAMPLE.1).contains(&nanos) { Ok(nanos) } else { Err("not from 100us to 10s".into()) }
 }
 
 /// Of `ls`.
@@ -439,6 +525,9 @@ pub(crate) struct ConvertArgs {
     /// the viewer takes smoothly, 400000 for html, 1000000 for pftrace and json]
     #[arg(long, value_name = "N")]
     pub(crate) slices: Option<usize>,
+    /// Collapsed stacks of samples instead of calls, where the incident has both
+    #[arg(long)]
+    pub(crate) samples: bool,
     /// Replace the output if it is there
     #[arg(long)]
     pub(crate) force: bool,
@@ -456,6 +545,12 @@ pub(crate) enum Format {
     /// One line a stack, for flame graphs
     #[value(alias = "folded")]
     Collapsed,
+    /// Samples for pprof, packed with gzip
+    Pprof,
+    /// Samples for JDK Mission Control and other readers of JFR
+    Jfr,
+    /// Lookback's own recording
+    Lkb,
     /// The report page
     Html,
 }
@@ -463,11 +558,17 @@ pub(crate) enum Format {
 impl Format {
     /// The format that a file's ending stands for.
     pub(crate) fn of(file: &Path) -> Option<Format> {
+        if file.to_str().is_some_and(|name| name.to_ascii_lowercase().ends_with(".pb.gz")) {
+            return Some(Format::Pprof);
+        }
         match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "pftrace" | "perfetto-trace" => Some(Format::Pftrace),
             "json" => Some(Format::Json),
             "collapsed" | "folded" => Some(Format::Collapsed),
             "html" | "htm" => Some(Format::Html),
+            "pprof" => Some(Format::Pprof),
+            "jfr" => Some(Format::Jfr),
+            "lkb" => Some(Format::Lkb),
             _ => None,
         }
     }

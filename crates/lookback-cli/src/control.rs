@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How long an answer may take, or the next word on how far it is.
 const SOON: Duration = Duration::from_secs(5);
-/// How long a dump may take: 4 GB packed on a slow disk.
+/// How long a dump may take, and the same of a profile: 4 GB packed on a slow disk.
 const DUMP: Duration = Duration::from_secs(120);
 
 /// A traced process whose socket was found.
@@ -109,7 +109,9 @@ impl Client {
     /// # Errors
     /// What failed, or what the agent said.
     pub(crate) fn ask_and_hear(&self, request: &Request, hear: impl Fn(u64, u64)) -> Result<Answer> {
-        let limit = if matches!(request, Request::Dump { .. }) { DUMP } else { SOON };
+        let is_long =
+            matches!(request, Request::Dump { .. } | Request::Profile { .. } | Request::EndProfile { .. });
+        let limit = if is_long { DUMP } else { SOON };
         let pid = self.pid;
         let silent = Error::ControlSilent { pid, seconds: limit.as_secs() };
         let step = |doing| {
@@ -165,10 +167,31 @@ impl Client {
         Some((root, inner))
     }
 
+    /// Has the program write a file where both sides can reach it, as `request` says of its name; gives it as it is seen
+    /// here, and what removes it when it is dropped.
+    ///
+    /// # Errors
+    /// What failed, or what the agent said.
+    pub(crate) fn fetch(
+        &self,
+        request: impl FnOnce(PathBuf) -> Request,
+    ) -> Result<(PathBuf, tempfile::TempDir)> {
+        let (root, dir) = self.contained().unwrap_or_else(|| (PathBuf::from("/"), std::env::temp_dir()));
+        let beneath = |path: &Path| root.join(path.strip_prefix("/").unwrap_or(path));
+        let failed = |error| Error::Write { file: beneath(&dir), error };
+        let made = tempfile::Builder::new().prefix("lookback-").tempdir_in(beneath(&dir)).map_err(failed)?;
+        let name = made.path().file_name().unwrap_or_default();
+        match self.ask(&request(dir.join(name).join("dump.lkb")))? {
+            Answer::Dumped { .. } => Ok((made.path().join("dump.lkb"), made)),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
     /// The error for an answer of the wrong kind.
     pub(crate) fn unexpected(&self, answer: &Answer) -> Error {
         let kind = match answer {
             Answer::Status(_) => "a status",
+            Answer::Profiling { .. } => "word of a profile",
             Answer::Dumped { .. } => "a dump",
             Answer::Done { .. } => "a confirmation",
             Answer::Progress { .. } => "a word on progress",

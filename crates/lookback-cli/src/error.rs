@@ -100,6 +100,8 @@ pub(crate) enum Error {
     StillRuns { file: PathBuf, pid: u32 },
     /// There is no record in it.
     NothingRecorded { file: PathBuf },
+    /// No thread was found anywhere.
+    NothingSampled { pid: u32 },
     /// Documents do not say what the runs say that they cite.
     Stale { differences: usize },
     /// There is no event in a ring file.
@@ -162,7 +164,8 @@ impl Error {
                 | LabError::Hosts { .. }
                 | LabError::NothingToVary,
             )
-            | Error::NothingRecorded { .. } => USAGE,
+            | Error::NothingRecorded { .. }
+            | Error::NothingSampled { .. } => USAGE,
             _ => FAILED,
         }
     }
@@ -255,6 +258,7 @@ impl fmt::Display for Error {
                 write!(f, "{} is in use by process {pid}, which still runs", file.display())
             }
             Error::NothingRecorded { file } => write!(f, "{} holds no record of a method", file.display()),
+            Error::NothingSampled { pid } => write!(f, "no thread of process {pid} was sampled"),
             Error::Stale { differences: 1 } => write!(f, "1 block differs from its run"),
             Error::Stale { differences } => write!(f, "{differences} blocks differ from their runs"),
             Error::NoEvents { file, .. } => write!(f, "{} holds no event", file.display()),
@@ -397,6 +401,9 @@ impl Error {
             }
             Error::NothingRecorded { .. } => {
                 "was tracing on, and do the patterns match? `lookback info` shows what is in it".into()
+            }
+            Error::NothingSampled { .. } => {
+                "threads that wait are sampled with --all; a longer -d or a shorter -i finds those that seldom run".into()
             }
             Error::Stale { .. } => {
                 "`lookback lab publish DIR --name NAME --into DOCUMENT` writes a run and renews the blocks of documents".into()

@@ -72,6 +72,7 @@ fn dispatch(cli: &Cli, streams: &mut Streams<'_>) -> Result<u8> {
         Some(Verb::Attach(args)) => verbs::attach::run(args, &settings(&args.options)?, streams),
         Some(Verb::Status(args)) => verbs::control::status(args, streams),
         Some(Verb::Dump(args)) => verbs::control::dump(args, streams),
+        Some(Verb::Profile(args)) => verbs::profile::run(args, streams),
         Some(Verb::Stop(args)) => {
             verbs::control::switch(&args.target, &Request::Stop { progress: true }, streams)
         }

@@ -54,6 +54,7 @@ fn samples() -> Vec<Error> {
         Error::UnknownFormat { output: text("NAME") },
         Error::StillRuns { file: "REGION".into(), pid: 0 },
         Error::NothingRecorded { file: file() },
+        Error::NothingSampled { pid: 0 },
         Error::Lab(LabError::Drawing { figure: text("NAME"), why: text("WHY") }),
         Error::Lab(LabError::Published { path: file() }),
         Error::Lab(LabError::Block { path: file(), line: 0, why: text("WHY") }),

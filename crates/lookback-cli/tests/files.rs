@@ -21,6 +21,7 @@ fn incident(version: u32) -> Vec<u8> {
         tick_late: Nanos(0),
         dropped: Vec::new(),
         costs: None,
+        sampling: None,
         ring_file: None,
         trigger: Trigger::Command { at: Nanos(0) },
         losses: std::collections::BTreeMap::new(),

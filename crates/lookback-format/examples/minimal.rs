@@ -276,6 +276,7 @@ pub(crate) fn incident() -> Vec<u8> {
         tick_late: Nanos(70_000),
         dropped: Vec::new(),
         costs: None,
+        sampling: None,
         ring_file: None,
         trigger: Trigger::Command { at: BEGIN.plus(2_000_000) },
         losses: BTreeMap::new(),

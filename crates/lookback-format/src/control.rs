@@ -3,7 +3,9 @@
 //! The constraint that shaped it: it must be usable by a shell, checked strictly (unknown commands and
 //! fields are errors, not guesses), and change nothing when a request is bad.
 
+use crate::Nanos;
 use crate::costs::Costs;
+use crate::sample::Engine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,6 +40,27 @@ pub enum Request {
         #[serde(default)]
         progress: bool,
     },
+    /// Sample stacks from now on; in the place of a profile that is being taken already.
+    Profile {
+        /// By whom; the best that the VM offers when absent.
+        #[serde(default)]
+        engine: Option<Engine>,
+        /// From one sample to the next.
+        interval: Nanos,
+        /// For how long, unless it is ended before.
+        time: Nanos,
+        /// Whether threads that wait are sampled as well.
+        #[serde(default)]
+        all: bool,
+    },
+    /// End the sampling, and write what was sampled.
+    EndProfile {
+        /// Where; an absolute path.
+        file: PathBuf,
+        /// Whether a file that is there may be replaced.
+        #[serde(default)]
+        force: bool,
+    },
     /// Leave the program: stop tracing, and give its classes, the memory and the socket back.
     Detach {
         /// As above.
@@ -65,6 +88,11 @@ impl Request {
 pub enum Answer {
     /// To [`Request::Status`].
     Status(Box<Status>),
+    /// To [`Request::Profile`]: it has begun.
+    Profiling {
+        /// Who samples.
+        engine: Engine,
+    },
     /// The incident was written.
     Dumped {
         /// Where.

@@ -11,10 +11,12 @@
 //! THREAD_END    the same layout
 //! TRIGGER       key u32 | method u32 | at u64 | start u64 | rule (UTF-8, to the end)
 //! VIRTUAL_NAME  java tid u64 | at u64 | name (UTF-8, to the end)
+//! SAMPLE        see `sample`
 //! INSTANT       see `native`, as for SPAN_BEGIN and SPAN_END
 //! ```
 
 use crate::native::{Native, Record};
+use crate::sample::Sample;
 use crate::{Error, MethodId, Nanos, Result, Seq, ThreadKey};
 
 /// Kinds of events. Numbers are part of the format and never reused.
@@ -31,6 +33,8 @@ pub mod kind {
     pub const TRIGGER: u16 = 5;
     /// What a virtual thread is called.
     pub const VIRTUAL_NAME: u16 = 6;
+    /// Where a thread was at one moment.
+    pub const SAMPLE: u16 = 7;
     /// A native event that stands for itself.
     pub const INSTANT: u16 = 16;
     /// A span of native code begins.
@@ -114,6 +118,8 @@ pub enum Event {
     /// What the virtual thread with this Java id is called, and when it was. Told when it begins to run on a carrier: the
     /// first time, and again when half of the ring was overwritten since.
     VirtualName(u64, Nanos, String),
+    /// Where a thread was at one moment.
+    Sample(Sample),
     /// Written by a program that uses the recorder's API. In a ring file its time is not yet in
     /// nanoseconds: there, [`Record::decode`] reads it.
     Native(Native),
@@ -158,6 +164,10 @@ impl Event {
                 out.extend_from_slice(name.as_bytes());
                 kind::VIRTUAL_NAME
             }
+            Event::Sample(sample) => {
+                sample.encode(out);
+                kind::SAMPLE
+            }
             Event::Native(native) => native.encode(out),
             Event::Unknown(kind) => *kind,
         }
@@ -188,6 +198,7 @@ impl Event {
                 p.text(),
             ),
             kind::VIRTUAL_NAME => Event::VirtualName(p.u64()?, Nanos(p.u64()?), p.text()),
+            kind::SAMPLE => Event::Sample(Sample::decode(payload)?),
             other => match Record::decode(other, payload) {
                 Some(record) => record.map(|r| Event::Native(r.at(Nanos(r.time.0))))?,
                 None => Event::Unknown(other),
@@ -291,6 +302,7 @@ mod tests {
     use super::*;
     use crate::TypeId;
     use crate::native::Phase;
+    use crate::sample::{Activity, Engine, Frame};
 
     fn samples() -> Vec<Event> {
         let thread = ThreadEvent {
@@ -314,6 +326,14 @@ mod tests {
             Event::ThreadEnd(thread),
             Event::Trigger(ThreadKey(1), MethodId(2), Nanos(3), Nanos(4), "slow=a.B.c:1ms".into()),
             Event::VirtualName(1 << 40, Nanos(3), "request-7 ü".into()),
+            Event::Sample(Sample {
+                thread: ThreadKey(1),
+                at: Nanos(2),
+                activity: Activity::Waiting,
+                engine: Some(Engine::Handshake),
+                is_cut: true,
+                frames: vec![Frame { method: MethodId(7), line: 12, bci: Some(3) }],
+            }),
             Event::Native(Native {
                 phase: Phase::Begin,
                 time: Nanos(5),

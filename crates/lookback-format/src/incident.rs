@@ -9,6 +9,7 @@
 use crate::costs::Costs;
 use crate::definitions::Definitions;
 use crate::event::{Event, Frames, frame};
+use crate::sample::Engine;
 use crate::symbol::Class;
 use crate::{Error, MethodId, Nanos, Result, ThreadKey};
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,11 @@ pub enum Trigger {
         /// Why, in the program's words.
         reason: String,
     },
+    /// Somebody had the program sampled for a while; see [`Manifest::sampling`].
+    Profile {
+        /// When that ended.
+        at: Nanos,
+    },
     /// The program was gone; its region file was read afterwards.
     Recovered {
         /// The newest moment that the recording knows.
@@ -87,6 +93,7 @@ impl Trigger {
         match self {
             Trigger::Command { at }
             | Trigger::Program { at, .. }
+            | Trigger::Profile { at }
             | Trigger::Recovered { at }
             | Trigger::Slow { at, .. } => *at,
         }
@@ -125,9 +132,35 @@ pub struct Manifest {
     /// What tracing cost when it was written; none without a budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub costs: Option<Costs>,
+    /// How stacks were sampled; none when they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
     /// What a ring file says of itself; none when the recording is a JVM's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_file: Option<RingFile>,
+}
+
+/// How stacks were sampled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// By whom.
+    pub engine: Engine,
+    /// What was wanted from one request to the next.
+    pub interval: Nanos,
+    /// When it began.
+    pub begun: Nanos,
+    /// When it ended, or how far it had come.
+    pub ended: Nanos,
+    /// Requests made.
+    pub requests: u64,
+    /// Requests that were not made because the one before took too long.
+    pub late: u64,
+    /// Samples taken.
+    pub samples: u64,
+    /// How long a request took: the 2.5th, 50th and 97.5th percentile.
+    pub latency: [Nanos; 3],
+    /// Processor time of the sampler's own thread.
+    pub cpu: Nanos,
 }
 
 /// What a ring file says of itself, beside its events and definitions.
@@ -199,6 +232,16 @@ impl<W: Write + Seek> Writer<W> {
         let name = ring_part(self.rings);
         self.rings += 1;
         self.packed(&name, fill)
+    }
+
+    /// As [`Writer::ring`], with framed events that are packed (Zstandard) already.
+    ///
+    /// # Errors
+    /// What `out` fails with.
+    pub fn packed_ring(&mut self, packed: &[u8]) -> Result<()> {
+        let name = ring_part(self.rings);
+        self.rings += 1;
+        self.plain(&name, packed)
     }
 
     /// Writes the chunks that were not in the ring yet.
@@ -494,6 +537,7 @@ mod tests {
             tick_late: Nanos(0),
             dropped: Vec::new(),
             costs: None,
+            sampling: None,
             ring_file: None,
             trigger: Trigger::Slow {
                 at: Nanos(9),

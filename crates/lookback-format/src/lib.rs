@@ -16,6 +16,7 @@ pub mod incident;
 pub mod native;
 pub mod region;
 pub mod ring_file;
+pub mod sample;
 pub mod slot;
 pub mod symbol;
 pub mod units;

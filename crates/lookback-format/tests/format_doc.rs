@@ -14,12 +14,13 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// Where the constants of a layout stand.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     "crates/lookback-format/src/slot.rs",
     "crates/lookback-format/src/event.rs",
     "crates/lookback-format/src/symbol.rs",
     "crates/lookback-format/src/definitions.rs",
     "crates/lookback-format/src/native.rs",
+    "crates/lookback-format/src/sample.rs",
     "crates/lookback-format/src/region.rs",
     "crates/lookback-format/src/ring_file.rs",
     "crates/lookback-format/src/incident.rs",

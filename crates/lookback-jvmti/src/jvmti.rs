@@ -38,6 +38,8 @@ pub enum Event {
     ThreadStart = 52,
     ThreadEnd = 53,
     ClassFileLoadHook = 54,
+    ClassLoad = 55,
+    ClassPrepare = 56,
     NativeMethodBind = 67,
     MonitorWait = 73,
     MonitorWaited = 74,
@@ -86,6 +88,8 @@ impl Capabilities {
 
 /// The VM has begun, a thread has begun or ended: the thread.
 pub type ThreadEventFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject);
+/// A class was loaded or prepared: the thread, the class.
+pub type ClassEventFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jclass);
 /// A thread wants or has got a monitor: the thread, the monitor's object.
 pub type MonitorFn = unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jobject);
 /// A thread begins to wait: the thread, the object, milliseconds at the most.
@@ -121,7 +125,9 @@ pub struct Callbacks {
     pub thread_start: Option<ThreadEventFn>,
     pub thread_end: Option<ThreadEventFn>,
     pub class_file_load_hook: Option<ClassHookFn>,
-    pub unused_55_to_66: [usize; 12],
+    pub class_load: Option<ClassEventFn>,
+    pub class_prepare: Option<ClassEventFn>,
+    pub unused_57_to_66: [usize; 10],
     pub native_method_bind: Option<NativeMethodBindFn>,
     pub unused_68_to_72: [usize; 5],
     pub monitor_wait: Option<WaitFn>,
@@ -173,10 +179,50 @@ pub struct Frame {
     pub location: jlong,
 }
 
+/// `jvmtiStackInfo`.
+#[repr(C)]
+struct StackInfo {
+    thread: jobject,
+    state: jint,
+    frames: *const Frame,
+    len: jint,
+}
+
+/// `jvmtiExtensionFunctionInfo`; its parameters and errors are not looked at.
+#[repr(C)]
+struct ExtensionFunction {
+    function: *const c_void,
+    id: *mut c_char,
+    description: *mut c_char,
+    param_count: jint,
+    params: *mut ParamInfo,
+    error_count: jint,
+    errors: *mut jint,
+}
+
+/// `jvmtiParamInfo`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct ParamInfo {
+    name: *mut c_char,
+    kind: jint,
+    base_type: jint,
+    null_ok: jboolean,
+}
+
+/// Bits of a thread's state, by the specification.
+#[allow(missing_docs, reason = "the names are the specification's")]
+pub mod thread_state {
+    pub const ALIVE: i32 = 0x1;
+    pub const RUNNABLE: i32 = 0x4;
+    pub const IN_NATIVE: i32 = 0x40_0000;
+}
+
 /// An environment of the interface. It lives until the VM is gone; no agent disposes of it.
 ///
 /// Each method gives the code with which the VM refused as its error.
 #[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
 pub struct Jvmti(*mut c_void);
 
 // SAFETY: the specification lets any attached thread use an environment.
@@ -323,6 +369,40 @@ impl Jvmti {
         Ok(frames)
     }
 
+    /// As many innermost frames of a thread, null for the current one, as there is room for; tells how many. Allocates nothing.
+    pub fn stack_trace_in(self, thread: jobject, frames: &mut [Frame]) -> Result<usize> {
+        let mut n = 0;
+        call!(self, 104, thread => jobject, 0 => jint, frames.len() as jint => jint,
+            frames.as_mut_ptr() => *mut Frame, &raw mut n => *mut jint)?;
+        Ok(n.max(0) as usize)
+    }
+
+    /// As [`Jvmti::stack_trace`], into a buffer that is used again.
+    pub fn stack_trace_into(self, thread: jobject, most: usize, frames: &mut Vec<Frame>) -> Result<()> {
+        frames.resize(most, Frame { method: null_mut(), location: 0 });
+        let n = self.stack_trace_in(thread, frames);
+        frames.truncate(n.unwrap_or(0));
+        n.map(drop)
+    }
+
+    /// Up to `most` innermost frames of all threads at one safepoint; `f` gets each thread, a local reference, its state and its
+    /// frames, innermost first.
+    pub fn all_stack_traces(self, most: usize, mut f: impl FnMut(jobject, jint, &[Frame])) -> Result<()> {
+        let (mut n, mut p) = (0, null_mut::<StackInfo>());
+        call!(self, 100, most as jint => jint, &raw mut p => *mut *mut StackInfo, &raw mut n => *mut jint)?;
+        for i in 0..n.max(0) as usize {
+            // SAFETY: the VM gives `n` elements at `p`, with the frames of all in the same block.
+            let (info, frames) = unsafe {
+                let info = &*p.add(i);
+                let none = info.frames.is_null() || info.len <= 0;
+                (info, if none { &[] } else { std::slice::from_raw_parts(info.frames, info.len as usize) })
+            };
+            f(info.thread, info.state, frames);
+        }
+        self.free(p);
+        Ok(())
+    }
+
     /// The monitor that a thread waits to enter; null when none. A local reference.
     pub fn contended_monitor(self, thread: jobject) -> Result<jobject> {
         let mut monitor = null_mut();
@@ -401,18 +481,69 @@ impl Jvmti {
         Ok(class)
     }
 
+    fn line_table(self, method: jmethodID) -> Result<Vec<LineNumberEntry>> {
+        let (mut n, mut p) = (0, null_mut::<LineNumberEntry>());
+        call!(self, 70, method => jmethodID, &raw mut n => *mut jint,
+            &raw mut p => *mut *mut LineNumberEntry)?;
+        Ok(self.take_array(p, n))
+    }
+
     /// The source line of a place in a method; 0 when unknown.
     pub fn line(self, method: jmethodID, location: jlong) -> jint {
-        let (mut n, mut p) = (0, null_mut::<LineNumberEntry>());
-        if call!(self, 70, method => jmethodID, &raw mut n => *mut jint,
-            &raw mut p => *mut *mut LineNumberEntry)
-        .is_err()
-        {
-            return 0;
-        }
-        let entries = self.take_array(p, n);
+        let entries = self.line_table(method).unwrap_or_default();
         let before = entries.iter().filter(|e| e.start_location <= location);
         before.max_by_key(|e| e.start_location).map_or(0, |e| e.line_number)
+    }
+
+    /// Where the lines of a method begin: bytecode index and line, in any order.
+    pub fn lines(self, method: jmethodID) -> Result<Vec<(u16, u16)>> {
+        // A class file has room for 16 bits of each.
+        let entries = self.line_table(method)?.into_iter();
+        Ok(entries.map(|e| (e.start_location as u16, e.line_number as u16)).collect())
+    }
+
+    /// Has the VM make identifiers for all methods of a class.
+    pub fn make_method_ids(self, class: jclass) -> Result<()> {
+        let (mut n, mut p) = (0, null_mut::<jmethodID>());
+        call!(self, 52, class => jclass, &raw mut n => *mut jint, &raw mut p => *mut *mut jmethodID)?;
+        self.free(p);
+        Ok(())
+    }
+
+    /// The function that a VM offers beyond the specification under this name.
+    pub fn extension(self, name: &CStr) -> Option<*const c_void> {
+        let (mut n, mut p) = (0, null_mut::<ExtensionFunction>());
+        call!(self, 124, &raw mut n => *mut jint, &raw mut p => *mut *mut ExtensionFunction).ok()?;
+        let mut found = None;
+        for i in 0..n.max(0) as usize {
+            // SAFETY: the VM gives `n` elements at `p`, and in each of these as many parameters as it says.
+            let (info, params) = unsafe {
+                let info = &*p.add(i);
+                let none = info.params.is_null() || info.param_count <= 0;
+                let params = if none {
+                    &[]
+                } else {
+                    std::slice::from_raw_parts(info.params, info.param_count as usize)
+                };
+                (info, params)
+            };
+            // SAFETY: the VM gives a zero-terminated name.
+            if !info.id.is_null() && unsafe { CStr::from_ptr(info.id) } == name {
+                found = Some(info.function);
+            }
+            params.iter().for_each(|param| self.free(param.name));
+            self.free(info.id);
+            self.free(info.description);
+            self.free(info.params);
+            self.free(info.errors);
+        }
+        self.free(p);
+        found.filter(|function| !function.is_null())
+    }
+
+    /// Frees a block that a function of the VM's has handed over.
+    pub fn deallocate(self, block: *mut c_void) {
+        self.free(block);
     }
 
     /// All loaded classes; local references.
@@ -452,6 +583,7 @@ mod tests {
     fn callbacks_stand_at_their_events_numbers() {
         let number = |offset: usize| 50 + offset / size_of::<usize>();
         assert_eq!(number(offset_of!(Callbacks, class_file_load_hook)), Event::ClassFileLoadHook as usize);
+        assert_eq!(number(offset_of!(Callbacks, class_prepare)), Event::ClassPrepare as usize);
         assert_eq!(number(offset_of!(Callbacks, native_method_bind)), Event::NativeMethodBind as usize);
         assert_eq!(number(offset_of!(Callbacks, monitor_wait)), Event::MonitorWait as usize);
         assert_eq!(

@@ -7,6 +7,7 @@ use crate::Error;
 use crate::nearest::nearest;
 use crate::pattern::{Pattern, Patterns};
 use crate::units::{format_bytes, format_duration, format_share, parse_bytes, parse_duration, parse_share};
+use lookback_format::sample::Engine;
 use std::path::PathBuf;
 
 /// A key that users may set.
@@ -68,6 +69,16 @@ pub const KEYS: &[Key] = &[
         "waits",
         "on",
         "time the JDK's wait points: park, sleep, monitors, sockets, files, processes, class initialisers",
+    ),
+    key(
+        "sample",
+        "10ms",
+        "beside tracing, sample the stacks of threads that run, so often (100us to 10s): methods that are not traced show as well (default: off)",
+    ),
+    key(
+        "engine",
+        "handshake",
+        "who samples: safepoint, handshake, signal, poll or partial (default: the best that the VM offers)",
     ),
     key("tracing", "on", "begin with tracing on or off; `lookback start PID` turns it on"),
     key("tail", "200ms", "how much to record after the slow call has ended, before the incident is written"),
@@ -169,6 +180,9 @@ impl Source {
 /// The least and the most memory that can be asked for, bytes.
 pub const RING_BYTES: (u64, u64) = (4 << 20, 4 << 30);
 
+/// The shortest and the longest time from one sample to the next, nanoseconds.
+pub const SAMPLE: (u64, u64) = (100_000, 10_000_000_000);
+
 /// All options, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -190,6 +204,10 @@ pub struct Options {
     pub trivial: u32,
     /// Whether wait points are timed.
     pub waits: bool,
+    /// Nanoseconds from one sample to the next beside tracing; none for no samples.
+    pub sample: Option<u64>,
+    /// Who samples; none: the best that the VM offers.
+    pub engine: Option<Engine>,
     /// Whether tracing begins at once.
     pub tracing: bool,
     /// Nanoseconds recorded after a slow call's end.
@@ -229,6 +247,8 @@ impl Default for Options {
             tick: 1_000_000,
             trivial: 36,
             waits: true,
+            sample: None,
+            engine: None,
             tracing: true,
             tail: 200_000_000,
             hold: 10_000_000_000,
@@ -375,6 +395,20 @@ impl Options {
             }
             "trivial" => self.trivial = number(0, 65_535)?,
             "waits" => self.waits = switch()?,
+            "sample" if value == "off" => self.sample = None,
+            "sample" => {
+                let interval = duration()?;
+                if !(SAMPLE.0..=SAMPLE.1).contains(&interval) {
+                    return Err(bad("not from 100us to 10s".into()));
+                }
+                self.sample = Some(interval);
+            }
+            "engine" if value == "auto" => self.engine = None,
+            "engine" => {
+                let known = Engine::ALL.map(Engine::word).join(", ");
+                let engine = Engine::parse(value);
+                self.engine = Some(engine.ok_or_else(|| bad(format!("none of auto, {known}")))?);
+            }
             "tracing" => self.tracing = switch()?,
             "tail" => self.tail = duration()?,
             "hold" => self.hold = duration()?,
@@ -455,6 +489,8 @@ impl Options {
                 "tick" => vec![format_duration(self.tick)],
                 "trivial" => vec![self.trivial.to_string()],
                 "waits" => switch(self.waits),
+                "sample" => vec![self.sample.map_or_else(|| "off".to_owned(), format_duration)],
+                "engine" => vec![self.engine.map_or("auto", Engine::word).to_owned()],
                 "tracing" => switch(self.tracing),
                 "tail" => vec![format_duration(self.tail)],
                 "hold" => vec![format_duration(self.hold)],
@@ -560,6 +596,8 @@ mod tests {
         assert!(message("tick=1h").contains("50us"));
         assert!(message("budget=3").contains("not a share"));
         assert!(message("budget=0%").contains("not from 0.1% to 100%"));
+        assert!(message("sample=1us").contains("100us"));
+        assert!(message("engine=magic").contains("safepoint, handshake, signal, poll, partial"));
         assert!(message("quiet=maybe").contains("neither on nor off"));
         let mut o = Options::default();
         assert!(o.apply("ring=8m,tick=bad", Source::Given).is_err());

@@ -28,6 +28,7 @@ mod killed;
 mod lab;
 mod platform_threads;
 mod ring_files;
+mod sampling;
 mod support;
 mod unchanged;
 mod virtual_threads;

@@ -3,7 +3,7 @@
 // A report is a file that somebody sent: its numbers become array sizes and indices, so every index is
 // checked once here and the rest of the page may rely on it. Checks are by whole arrays and keep no copy,
 // because half a million slices pass through. Unknown fields are ignored, so newer writers stay readable.
-import type { ReportData } from "./schema.ts";
+import { ACTIVITY, type ReportData } from "./schema.ts";
 
 /** What is wrong with a report; `message` is a sentence for the reader of the page. */
 export class ReportError extends Error {
@@ -79,6 +79,7 @@ export function checkReport(value: unknown): ReportData {
     array(report["dropped"], "dropped").forEach((name, i) => string(name, `dropped[${i}]`));
   }
   if (report["costs"] !== undefined) string(report["costs"], "costs");
+  if (report["samples"] !== undefined) checkSamples(object(report["samples"], "samples"), threads.length, methods.length);
   if (report["hidden"] !== null) {
     const hidden = object(report["hidden"], "hidden");
     length(hidden["slices"], "hidden slices");
@@ -127,6 +128,27 @@ function checkThread(thread: Json, at: number, methods: number, values: number):
     length(gap[2], `${what} gaps[${i}] records`);
     string(gap[3], `${what} gaps[${i}] cause`);
   });
+}
+
+function checkSamples(samples: Json, threads: number, methods: number): void {
+  string(samples["how"], "samples how");
+  length(samples["each"], "samples each");
+  if (typeof samples["only"] !== "boolean") fail("samples only", "is neither true nor false");
+  const parents = array(samples["parent"], "samples parent");
+  const frames = array(samples["frame"], "samples frame");
+  if (parents.length === 0 || frames.length !== parents.length) fail("samples frame", `has ${frames.length} values for ${parents.length} contexts`);
+  integers(parents, "samples parent", 0, parents.length - 1);
+  for (let i = 1; i < parents.length; i++) if ((parents[i] as number) >= i) fail("samples parent", `does not stand before context ${i}`);
+  integers(frames.slice(1), "samples frame", 0, methods - 1);
+  const at = array(samples["at"], "samples at");
+  integers(at.slice(0, 1), "samples at", -MAX_NANOS, MAX_NANOS);
+  integers(at.slice(1), "samples at", 0, MAX_NANOS);
+  const columns: [string, number][] = [["thread", threads - 1], ["context", parents.length - 1], ["activity", ACTIVITY.length - 1]];
+  for (const [name, max] of columns) {
+    const column = array(samples[name], `samples ${name}`);
+    if (column.length !== at.length) fail(`samples ${name}`, `has ${column.length} values for ${at.length} samples`);
+    integers(column, `samples ${name}`, 0, max);
+  }
 }
 
 function fail(what: string, how: string): never {

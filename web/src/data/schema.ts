@@ -57,7 +57,30 @@ export interface ReportData {
   readonly costs?: string;
   /** Field values as text, which `ThreadData.values` refers to. */
   readonly values?: readonly string[];
+  /** Where threads were when they were sampled. */
+  readonly samples?: SamplesData;
   readonly hidden: { readonly slices: number; readonly reason: string } | null;
+}
+
+/** What a thread did when it was sampled, by `SamplesData.activity`. */
+export const ACTIVITY = ["running", "waiting", "unknown"] as const;
+
+/** Samples in columns, and the calling contexts that they share: a context's caller stands before it. */
+export interface SamplesData {
+  /** How they were taken, in words. */
+  readonly how: string;
+  /** The time that a sample stands for. */
+  readonly each: Nanos;
+  /** Whether calls were not traced: those of the threads are made of the samples then. */
+  readonly only: boolean;
+  /** By context: its caller's, which is 0 for the outermost; context 0 is no frame. */
+  readonly parent: readonly number[];
+  readonly frame: readonly number[];
+  /** Delta-coded, ascending. */
+  readonly at: readonly number[];
+  readonly thread: readonly number[];
+  readonly context: readonly number[];
+  readonly activity: readonly number[];
 }
 
 export interface TriggerData {

@@ -25,7 +25,7 @@ export interface CallTree {
   readonly maxDepth: number;
 }
 
-class TreeBuilder {
+export class TreeBuilder {
   readonly method: number[] = [-1];
   readonly parent: number[] = [-1];
   readonly depth: number[] = [0];

@@ -5,6 +5,7 @@
 import type { Nanos, PauseData, ReportData, ThreadIndex } from "../data/schema.ts";
 import type { Range } from "../time/viewport.ts";
 import { methodNames, type MethodName } from "./methods.ts";
+import { decodeSamples, type Samples } from "./samples.ts";
 import { buildTrack, type CallRef, type Track } from "./track.ts";
 
 export interface Model {
@@ -20,6 +21,7 @@ export interface Model {
   /** By start. */
   readonly pauses: readonly PauseData[];
   readonly calls: number;
+  readonly samples: Samples | null;
   readonly threadsWithGaps: number;
 }
 
@@ -54,6 +56,7 @@ export function buildModel(report: ReportData): Model {
     base: BigInt(report.base_unix_ns),
     pauses: [...report.pauses].sort((a, b) => a[0] - b[0]),
     calls,
+    samples: decodeSamples(report.samples),
     threadsWithGaps: tracks.filter((t) => t.gaps.length > 0).length,
   };
 }

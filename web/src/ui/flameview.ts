@@ -2,9 +2,12 @@
 //
 // The tree follows the visible time of the chart, so it is rebuilt when that comes to rest and not while it
 // moves. The reader's place in the tree is kept over a rebuild by its path of methods.
+import { ACTIVITY } from "../data/schema.ts";
 import { callTree, matchedTime, pathTo, reversed, type CallTree } from "../model/calltree.ts";
 import type { Model } from "../model/model.ts";
+import { sampleTree } from "../model/samples.ts";
 import { count, duration, percent, plural } from "../time/units.ts";
+import type { Range } from "../time/viewport.ts";
 import { fit, surface } from "../draw/canvas.ts";
 import { Flame, type FlameFrame } from "../draw/flame.ts";
 import type { State } from "../state.ts";
@@ -20,6 +23,8 @@ export class FlameView {
   private readonly visibleOnly = el("input", { type: "checkbox", id: "flame-visible" });
   private readonly oneThread = el("input", { type: "checkbox", id: "flame-thread" });
   private readonly inverted = el("input", { type: "checkbox", id: "flame-reversed" });
+  private readonly source = el("select", { id: "flame-source", class: "button" });
+  private readonly activity = el("select", { id: "flame-activity", class: "button" });
   private readonly flame: Flame;
   private tree: CallTree | null = null;
   private focus = 0;
@@ -40,6 +45,7 @@ export class FlameView {
     };
     this.element.append(
       el("div", { class: "panel-bar" },
+        ...this.chooseSamples(),
         check(this.visibleOnly, "Only the visible time"),
         check(this.oneThread, "Only the selected call's thread"),
         check(this.inverted, "Callers (reversed)"),
@@ -53,6 +59,38 @@ export class FlameView {
     state.on("selection", () => {
       if (this.oneThread.checked) this.rebuild();
     });
+  }
+
+  /** What chooses between calls and samples; nothing where there is no choice. */
+  private chooseSamples(): HTMLElement[] {
+    const { samples } = this.model;
+    if (samples === null) return [];
+    const option = (value: string, label: string): HTMLElement => {
+      const element = el("option", {}, label);
+      element.value = value;
+      return element;
+    };
+    if (!samples.data.only) this.source.append(option("calls", "Calls"));
+    this.source.append(option("samples", "Samples"));
+    this.activity.append(option("running", "of running threads"), option("waiting", "of waiting threads"), option("all", "of all threads"));
+    // A profile of waiting threads alone would begin empty.
+    if (!samples.data.activity.some((a) => ACTIVITY[a] !== "waiting")) this.activity.value = "all";
+    const show = (): void => {
+      this.activity.hidden = this.source.value !== "samples";
+      this.rebuild();
+    };
+    this.source.addEventListener("change", show);
+    this.activity.addEventListener("change", show);
+    this.activity.hidden = this.source.value !== "samples";
+    this.source.title = samples.data.how;
+    this.source.setAttribute("aria-label", "What the flame graph is made of");
+    this.activity.setAttribute("aria-label", "Which samples");
+    return samples.data.only ? [this.activity] : [this.source, this.activity];
+  }
+
+  /** What a box counts. */
+  private get things(): "call" | "sample" {
+    return this.source.value === "samples" ? "sample" : "call";
   }
 
   /** For tests: the tree's size and the zoomed node's name. */
@@ -81,9 +119,8 @@ export class FlameView {
     if (!this.shown) return;
     // Without a selection "the selected call's thread" is the trigger's, else the first of the chart.
     const one = this.state.selected?.thread ?? this.model.report.trigger?.thread ?? this.model.order[0];
-    const threads = this.oneThread.checked && one !== undefined ? [this.model.tracks[one]] : this.model.tracks;
     const range = this.visibleOnly.checked ? this.state.view : null;
-    const forward = callTree(threads, this.model.names.length, range);
+    const forward = this.forward(this.oneThread.checked && one !== undefined ? one : null, range);
     const tree = this.inverted.checked ? reversed(forward, this.model.names.length) : forward;
     this.tree = tree;
     let node = 0;
@@ -95,6 +132,18 @@ export class FlameView {
     this.focus = this.selected = node;
     this.hovered = -1;
     this.draw();
+  }
+
+  /** The tree from the outside in, of one thread or all. */
+  private forward(thread: number | null, range: Range | null): CallTree {
+    const { samples, tracks, names } = this.model;
+    if (samples === null || this.source.value !== "samples") {
+      return callTree(thread === null ? tracks : [tracks[thread]], names.length, range);
+    }
+    const chosen = this.activity.value;
+    // Native code may run or wait: it is among those that run.
+    const activities = chosen === "all" ? null : ACTIVITY.map((_, i) => i).filter((i) => (ACTIVITY[i] === "waiting") === (chosen === "waiting"));
+    return sampleTree(samples, { thread, range, activities }, names.length);
   }
 
   private frame(): FlameFrame | null {
@@ -134,8 +183,8 @@ export class FlameView {
     const { found } = this.state;
     const matched = found === null || this.inverted.checked ? "" : `. The search matches ${percent(matchedTime(tree, found.mask), tree.total[0])}`;
     this.readout.textContent = tree.total[0] <= 0
-      ? "No calls in this time."
-      : `${this.name(node)} — total ${duration(tree.total[node])} (${share}), ${own}${node === 0 ? "" : `, ${plural(tree.calls[node], "call")}`}${matched}`;
+      ? `No ${this.things}s in this time.`
+      : `${this.name(node)} — total ${duration(tree.total[node])} (${share}), ${own}${node === 0 ? "" : `, ${plural(tree.calls[node], this.things)}`}${matched}`;
     this.canvas.setAttribute("aria-label", `Flame graph. ${this.readout.textContent} Arrow keys walk, Enter zooms, Escape zooms out.`);
   }
 
@@ -164,7 +213,7 @@ export class FlameView {
           facts: [
             ["Total", `${duration(tree.total[node])}  ${percent(tree.total[node], tree.total[0])}`],
             ["Own", `${duration(tree.self[node])}  ${percent(tree.self[node], tree.total[0])}`],
-            ...(node === 0 ? [] : [["Calls", count(tree.calls[node])] as const]),
+            ...(node === 0 ? [] : [[this.things === "call" ? "Calls" : "Samples in it", count(tree.calls[node])] as const]),
           ],
           notes: tree.wait[node] ? ["wait point"] : [],
         }, e.clientX, e.clientY);

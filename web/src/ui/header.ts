@@ -56,7 +56,9 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
   }
   // Native programs have no tick: each of their times is exact.
   const tick = report.tick_ns === 0 ? "" : `, tick ${duration(report.tick_ns)}`;
-  fact("Recorded", `${plural(model.calls, "call")} of ${plural(model.tracks.length, "thread")} in ${duration(report.span[1] - report.span[0])}${tick}`);
+  const whole = `${plural(model.tracks.length, "thread")} in ${duration(report.span[1] - report.span[0])}`;
+  if (report.samples?.only === true) fact("Sampled", `${plural(report.samples.at.length, "sample")} of ${whole}; calls are made of them`);
+  else fact("Recorded", `${plural(model.calls, "call")} of ${whole}${tick}`);
   const dropped = report.dropped ?? [];
   if (dropped.length > 0) {
     const title = dropped.slice(0, 40).join("\n") + (dropped.length > 40 ? `\nand ${dropped.length - 40} more` : "");

@@ -300,6 +300,7 @@ pub(crate) fn manifest(trigger: Trigger) -> Manifest {
         tick_late: Nanos(LATE),
         dropped: Vec::new(),
         costs: None,
+        sampling: None,
         ring_file: None,
         trigger,
         losses: BTreeMap::new(),

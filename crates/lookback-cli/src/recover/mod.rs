@@ -188,6 +188,7 @@ impl Region {
             tick_late: header.tick_late,
             dropped: Vec::new(),
             costs: None,
+            sampling: None,
             ring_file: None,
             trigger: Trigger::Recovered { at: death },
             losses,

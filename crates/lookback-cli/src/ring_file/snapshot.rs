@@ -321,6 +321,7 @@ fn manifest(
         losses,
         dropped: Vec::new(),
         costs: None,
+        sampling: None,
         ring_file: Some(incident::RingFile {
             name: header.name.clone(),
             categories: source.categories(definitions).into_iter().map(category).collect(),

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &AttachArgs, settings: &Settings, streams: &mut Streams<
         let _spinner = Progress::spinner("waiting for the JVM to load the agent");
         attach::attach(&process, &agent, &options)?
     };
-    let rewriting = if settings.options.control { watch(pid)? } else { None };
+    let rewriting = if settings.options.control { Some(watch(pid)?) } else { None };
     writeln!(streams.out, "The JVM {pid} is traced. `lookback status {pid}` shows how it goes.")
         .map_err(stdout)?;
     if let Some(done) = rewriting.filter(|done| done.of > 0) {
@@ -50,32 +50,39 @@ fn rewritten(done: &Rewriting) -> String {
     )
 }
 
-/// Waits until the agent lives and has looked at all classes that were there before it; says what that took.
-fn watch(pid: u32) -> Result<Option<Rewriting>> {
+/// How tracing goes in a program; none when it does not answer, and an error when it is gone.
+fn ask(pid: u32) -> Result<Option<Status>> {
+    match Client::find(pid).and_then(|client| client.status()) {
+        Ok(status) => Ok(Some(status)),
+        Err(gone @ (Error::NoProcess { .. } | Error::Died { .. })) => Err(gone),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Waits until the agent lives.
+pub(crate) fn wait_for_agent(pid: u32) -> Result<Status> {
     let begun = Instant::now();
-    let ask = || -> Result<Option<Status>> {
-        match Client::find(pid).and_then(|client| client.status()) {
-            Ok(status) => Ok(Some(status)),
-            Err(gone @ (Error::NoProcess { .. } | Error::Died { .. })) => Err(gone),
-            Err(_) => Ok(None),
+    loop {
+        if let Some(status) = ask(pid)? {
+            return Ok(status);
         }
-    };
-    let mut status = ask()?;
-    while status.is_none() {
         if begun.elapsed() > ALIVE {
             return Err(Error::AgentSilent { pid, seconds: ALIVE.as_secs() });
         }
         std::thread::sleep(Duration::from_millis(20));
-        status = ask()?;
     }
+}
+
+/// Waits until the agent lives and has looked at all classes that were there before it; says what that took.
+fn watch(pid: u32) -> Result<Rewriting> {
+    let mut status = wait_for_agent(pid)?;
     let progress = Progress::count("classes loaded before");
-    let left = |s: &Option<Status>| s.as_ref().map_or(0, |s| s.classes_to_come);
-    let all = left(&status);
-    while left(&status) > 0 {
-        progress.at(all.saturating_sub(left(&status)), all);
+    let all = status.classes_to_come;
+    while status.classes_to_come > 0 {
+        progress.at(all.saturating_sub(status.classes_to_come), all);
         std::thread::sleep(Duration::from_millis(50));
         // A JVM that does not answer for a moment is still at it.
-        status = ask()?.or(status);
+        status = ask(pid)?.unwrap_or(status);
     }
-    Ok(status.map(|s| s.rewriting))
+    Ok(status.rewriting)
 }

@@ -113,7 +113,7 @@ pub(crate) fn dump(args: &DumpArgs, streams: &mut Streams<'_>) -> Result<()> {
     if let Some(target) = &args.output {
         output::check(target, args.force)?;
         if output::is_stdout(target) || contained.is_some() {
-            return dump_by_copy(&client, contained, target, args.force, streams);
+            return dump_by_copy(&client, target, args.force, streams);
         }
     }
     let file = args.output.as_deref().map(absolute).transpose()?;
@@ -125,34 +125,32 @@ pub(crate) fn dump(args: &DumpArgs, streams: &mut Streams<'_>) -> Result<()> {
 
 /// Has the incident written where both sides can reach it, and copies it from there: to standard output,
 /// or out of a container.
-fn dump_by_copy(
-    client: &Client,
-    contained: Option<(PathBuf, PathBuf)>,
-    target: &Path,
-    force: bool,
-    streams: &mut Streams<'_>,
-) -> Result<()> {
-    let (root, dir) = contained.unwrap_or_else(|| (PathBuf::from("/"), std::env::temp_dir()));
-    let failed = |error| Error::Write { file: beneath(&root, &dir), error };
-    let made =
-        tempfile::Builder::new().prefix("lookback-").tempdir_in(beneath(&root, &dir)).map_err(failed)?;
-    let name = made.path().file_name().unwrap_or_default();
-    ask(client, Some(dir.join(name).join("dump.lkb")), false)?;
-    let written = made.path().join("dump.lkb");
-    let mut from = File::open(&written).map_err(|error| Error::Read { file: written.clone(), error })?;
+fn dump_by_copy(client: &Client, target: &Path, force: bool, streams: &mut Streams<'_>) -> Result<()> {
+    let (written, _made) = {
+        let _spinner = Progress::spinner(WRITING);
+        client.fetch(|file| Request::Dump { file: Some(file), force: false })?
+    };
+    copy(&written, target, force)?.map_or(Ok(()), |size| tell(target, size, streams))
+}
+
+/// Copies a recording to its place, and gives its size; none for standard output.
+pub(crate) fn copy(written: &Path, target: &Path, force: bool) -> Result<Option<u64>> {
+    let mut from = File::open(written).map_err(|error| Error::Read { file: written.to_owned(), error })?;
     if output::is_stdout(target) {
         // Past the stream that takes colours away: these are no words.
         let mut to = std::io::stdout().lock();
-        return std::io::copy(&mut from, &mut to).and_then(|_| to.flush()).map_err(stdout);
+        return std::io::copy(&mut from, &mut to).and_then(|_| to.flush()).map(|()| None).map_err(stdout);
     }
     let size = output::write(target, force, Access::Private, |to| {
         std::io::copy(&mut from, to).map(drop).map_err(output::failed(target))
     })?;
-    tell(target, size, streams)
+    Ok(Some(size))
 }
 
+const WRITING: &str = "the program writes the incident";
+
 fn ask(client: &Client, file: Option<PathBuf>, force: bool) -> Result<(PathBuf, u64)> {
-    let _spinner = Progress::spinner("the program writes the incident");
+    let _spinner = Progress::spinner(WRITING);
     match client.ask(&Request::Dump { file, force })? {
         Answer::Dumped { file, bytes } => Ok((file, bytes)),
         other => Err(client.unexpected(&other)),

@@ -8,8 +8,11 @@ use crate::output::{self, Access, bytes, count};
 use crate::progress::Progress;
 use crate::verbs::Streams;
 use lookback_analysis::{
-    DEFAULT_SLICES, Recording, Trim, Verdict, chrome_json, collapsed, embed, page_json, perfetto,
+    DEFAULT_SLICES, Recording, Trim, Verdict, chrome_json, collapsed, collapsed_samples, embed, jfr,
+    page_json, perfetto, pprof,
 };
+use lookback_format::incident::Trigger;
+use lookback_format::sample::Activity;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -27,14 +30,49 @@ pub(crate) fn run(args: &ConvertArgs, streams: &mut Streams<'_>) -> Result<()> {
             .ok_or_else(|| Error::UnknownFormat { output: args.output.display().to_string() })?,
     };
     output::check(&args.output, args.force)?;
+    if format == Format::Lkb {
+        return Err(Error::Usage {
+            what: format!("{} is a recording already", args.file.display()),
+            hint: "choose another format, or copy the file".into(),
+        });
+    }
     let recording = incident::load(&args.file)?;
     refuse_empty(&recording, &args.file)?;
     for damage in &recording.damages {
         streams.note(&crate::control::printable(&format!("damaged: {damage}")));
     }
+    if matches!(format, Format::Pprof | Format::Jfr) && recording.samples.is_empty() {
+        return Err(Error::Usage {
+            what: format!("{} has no samples, which this format is made of", args.file.display()),
+            hint: "record with --sample 10ms, or take a profile: lookback profile PID".into(),
+        });
+    }
+    let how = How { samples: args.samples, slices: args.slices, force: args.force };
+    write_as(&recording, format, &args.output, &how, streams)
+}
+
+/// How a recording is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// Samples where there are calls as well.
+    pub(crate) samples: bool,
+    /// The most calls; 0 means all.
+    pub(crate) slices: Option<usize>,
+    /// Whether a file that is there may be replaced.
+    pub(crate) force: bool,
+}
+
+/// Writes a recording in a format, and tells where and how much.
+pub(crate) fn write_as(
+    r: &Recording,
+    format: Format,
+    target: &Path,
+    how: &How,
+    streams: &mut Streams<'_>,
+) -> Result<()> {
     let _spinner = Progress::spinner("writing");
-    let (target, force) = (&args.output, args.force);
-    let most = |default| match args.slices {
+    let force = how.force;
+    let most = |default| match how.slices {
         Some(0) => usize::MAX,
         given => given.unwrap_or(default),
     };
@@ -44,12 +82,19 @@ pub(crate) fn run(args: &ConvertArgs, streams: &mut Streams<'_>) -> Result<()> {
         hidden = trim.hidden(r);
         trim
     };
-    let r = &recording;
+    let is_profile = matches!(r.manifest.trigger, Trigger::Profile { .. });
     let size = match format {
         Format::Html => page(r, &Verdict::of(r), most(DEFAULT_SLICES), target, force)?,
         Format::Pftrace => write(target, force, |out| perfetto(r, &trim(r), out))?,
         Format::Json => write(target, force, |out| chrome_json(r, &trim(r), out))?,
+        Format::Collapsed if how.samples || is_profile => {
+            write(target, force, |out| collapsed_samples(r, &Activity::ALL, out))?
+        }
         Format::Collapsed => write(target, force, |out| collapsed(r, out))?,
+        Format::Pprof => write(target, force, |out| pprof(r, out))?,
+        Format::Jfr => write(target, force, |out| jfr(r, out))?,
+        // It is a recording already: who calls this has copied it.
+        Format::Lkb => return Ok(()),
     };
     if let Some((calls, why)) = hidden {
         streams.note(&format!("{} calls left out, {why}; --slices 0 shows all that is kept", count(calls)));

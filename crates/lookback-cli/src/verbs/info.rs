@@ -24,6 +24,8 @@ struct Info {
     chunks: u64,
     /// Events that native programs recorded.
     events: u64,
+    /// Samples of stacks.
+    samples: u64,
     processes: usize,
     threads: usize,
     classes: usize,
@@ -45,7 +47,8 @@ pub(crate) fn run(args: &InfoArgs, streams: &mut Streams<'_>) -> Result<()> {
 fn read(args: &InfoArgs) -> Result<Info> {
     let mut reader = crate::incident::open(&args.file)?;
     let _spinner = Progress::spinner("reading the incident");
-    let (mut records, mut chunks, mut events, mut threads) = (0_u64, 0_u64, 0_u64, BTreeSet::new());
+    let (mut records, mut chunks, mut events, mut samples) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let mut threads = BTreeSet::new();
     let mut span: Option<(Nanos, Nanos)> = None;
     let mut reach = |first: Nanos, last: Nanos| {
         let (oldest, newest) = span.unwrap_or((first, last));
@@ -58,6 +61,11 @@ fn read(args: &InfoArgs) -> Result<Info> {
             chunks += 1;
             threads.insert(c.thread);
             reach(c.first, c.last);
+        }
+        Event::Sample(s) => {
+            samples += 1;
+            threads.insert(s.thread);
+            reach(s.at, s.at);
         }
         Event::Native(n) => {
             events += 1;
@@ -83,6 +91,7 @@ fn read(args: &InfoArgs) -> Result<Info> {
         records,
         chunks,
         events,
+        samples,
         processes: processes.len(),
         threads: threads.len(),
         classes: classes.len(),
@@ -104,6 +113,7 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
     let trigger = match &m.trigger {
         Trigger::Command { .. } => "asked for".to_owned(),
         Trigger::Program { reason, .. } => format!("the program asked for it: {}", printable(reason)),
+        Trigger::Profile { .. } => "sampled for a while".to_owned(),
         Trigger::Recovered { .. } => "recovered after the program's death".to_owned(),
         Trigger::Slow { rule, duration, running, .. } => {
             let still = if *running { ", still running" } else { "" };
@@ -179,7 +189,11 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
             format!("{} methods of {} classes", count(info.methods as u64), count(info.classes as u64)),
         ),
     ];
-    facts.into_iter().chain(ends).collect()
+    let sampled = m.sampling.as_ref().map(|s| {
+        let every = nanos(s.interval);
+        ("Samples", format!("{}, taken {}, every {every}", count(info.samples), s.engine.words()))
+    });
+    facts.into_iter().chain(sampled).chain(ends).collect()
 }
 
 /// A moment of the recording on the wall clock: `2026-01-31 12:00:00.000 UTC`.

@@ -9,6 +9,7 @@ pub(crate) mod control;
 pub(crate) mod convert;
 pub(crate) mod info;
 pub(crate) mod ls;
+pub(crate) mod profile;
 pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod report;

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ReportArgs, streams: &mut Streams<'_>) -> Result<()> {
         refuse_empty(&recording, &args.file)?;
         return convert::page(&recording, &verdict, args.slices, Path::new("-"), args.force).map(|_| ());
     }
-    let style = Style { width: args.width.unwrap_or_else(width), colour: true };
+    let style = Style { width: args.width.unwrap_or_else(text_width), colour: true };
     report(&recording, &verdict, style, streams.out).map_err(stdout)?;
     streams.out.flush().map_err(stdout)?;
     refuse_empty(&recording, &args.file)?;
@@ -66,16 +66,16 @@ fn page_file(args: &ReportArgs) -> Result<Option<PathBuf>> {
     Ok(Some(page))
 }
 
-/// An incident without a single call leaves nothing to show.
+/// An incident without a single call or sample leaves nothing to show.
 pub(crate) fn refuse_empty(recording: &Recording, file: &Path) -> Result<()> {
-    if recording.slices() == 0 {
+    if recording.slices() == 0 && recording.samples.is_empty() {
         return Err(Error::NothingRecorded { file: file.to_owned() });
     }
     Ok(())
 }
 
 /// Columns of the terminal, if there is one, up to what is pleasant to read.
-fn width() -> usize {
+pub(crate) fn text_width() -> usize {
     /// Longer lines are hard to follow.
     const MOST: usize = 120;
     terminal_size::terminal_size().map_or(Style::default().width, |(w, _)| usize::from(w.0).min(MOST))

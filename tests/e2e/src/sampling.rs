@@ -1,0 +1,225 @@
+//! `lookback profile` and the option `sample`: what samplers find of threads of which is known where they are.
+
+use crate::support::{Java, Jdk, Place, Recorded, Running, jdks};
+use lookback_analysis::Recording;
+use lookback_format::sample::{Activity, Engine};
+use std::collections::BTreeMap;
+
+/// Frames of recursion in the program's thread `deep`.
+const DEPTH: usize = 300;
+
+fn start(jdk: &Jdk, place: &Place, agent: Option<&str>) -> Running {
+    let depth = DEPTH.to_string();
+    let java = Java::new(jdk, place, &["Sampled", &depth]);
+    let mut running = match agent {
+        Some(options) => java.agent(options).start(),
+        None => java.start(),
+    };
+    running.until("ready");
+    running
+}
+
+/// Takes a profile with these options, and reads it.
+#[track_caller]
+fn profile(place: &Place, running: &Running, options: &[&str]) -> Recorded {
+    let out = place.file("profile.lkb");
+    let (pid, target) = (running.pid.to_string(), out.display().to_string());
+    let args = [&["profile", &pid, "-o", &target, "--force"][..], options].concat();
+    place.lookback(&args).ok();
+    Recorded::read(&out)
+}
+
+/// The samples of each thread by its name: methods outermost first, without the JDK's, and what it did.
+fn stacks(r: &Recording) -> BTreeMap<String, Vec<(Vec<String>, Activity)>> {
+    let s = &r.samples;
+    let mut found: BTreeMap<String, Vec<(Vec<String>, Activity)>> = BTreeMap::new();
+    for i in 0..s.len() {
+        let thread = r.thread(s.thread[i]).expect("a thread of each sample");
+        let frames = s.contexts.frames(s.context[i]).map(|c| r.methods.full(s.contexts.method[c.at()]));
+        let is_own = |name: &String| name.starts_with("Sampled$") && !name.contains("$$Lambda");
+        let mut frames: Vec<String> = frames.filter(is_own).collect();
+        frames.reverse();
+        found.entry(r.threads[thread].name.clone()).or_default().push((frames, s.activity[i]));
+    }
+    found
+}
+
+/// Checks what is known of the program's threads; engines that find running threads alone find no other.
+#[track_caller]
+fn check(r: &Recording, engine: Engine, what: &str) {
+    let sampling = r.manifest.sampling.as_ref().expect("facts of the sampling");
+    assert_eq!(sampling.engine, engine, "{what}");
+    assert_eq!(sampling.samples, r.samples.len() as u64, "{what}");
+    let found = stacks(r);
+    let of = |thread: &str| found.get(thread).map(Vec::as_slice).unwrap_or_default();
+    for (thread, outermost) in [("busy", "Sampled$Busy.outer"), ("twice", "Sampled$Twice.turns")] {
+        assert!(of(thread).len() >= 10, "{what}: {thread} has {} samples", of(thread).len());
+        for (frames, _) in of(thread) {
+            assert_eq!(frames[0], outermost, "{what}: {thread}: {frames:?}");
+            assert!(frames.len() <= 4, "{what}: {thread}: {frames:?}");
+        }
+    }
+    for (frames, _) in of("deep") {
+        let down = frames.iter().filter(|name| *name == "Sampled$Deep.down").count();
+        assert_eq!(down, DEPTH + 1, "{what}: {frames:?}");
+    }
+    assert!(!of("deep").is_empty(), "{what}");
+}
+
+#[test]
+fn each_engine_finds_threads_where_they_are() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let running = start(jdk, &place, None);
+        for engine in [Engine::Handshake, Engine::Safepoint, Engine::Signal] {
+            let what = format!("JDK {}, {}", jdk.version, engine.word());
+            let options = ["-d", "2s", "-i", "5ms", "--engine", engine.word()];
+            let recorded = profile(&place, &running, &options);
+            let r = recorded.analysed();
+            check(r, engine, &what);
+            let found = stacks(r);
+            match found.get("idle") {
+                Some(idle) if engine == Engine::Safepoint => {
+                    assert!(idle.iter().all(|(_, did)| *did == Activity::Waiting), "{what}");
+                    assert!(
+                        idle.iter().all(|(frames, _)| frames == &["Sampled$Idle.rest"]),
+                        "{what}: {idle:?}"
+                    );
+                }
+                idle => assert!(idle.is_none() && engine != Engine::Safepoint, "{what}: {idle:?}"),
+            }
+            // The agent came for this and left: nothing of it is there.
+            assert!(!place.runtime().join(format!("{}.sock", running.pid)).exists(), "{what}");
+        }
+        running.end().ok();
+    }
+}
+
+#[test]
+fn threads_that_wait_are_sampled_when_that_is_asked_for() {
+    let jdk = &jdks()[0];
+    let place = Place::new();
+    let running = start(jdk, &place, None);
+    let recorded = profile(&place, &running, &["-d", "1s", "-i", "5ms", "--all"]);
+    let found = stacks(recorded.analysed());
+    let idle = found.get("idle").expect("a thread that waits");
+    assert!(idle.iter().all(|(_, did)| *did == Activity::Waiting));
+    running.end().ok();
+}
+
+#[test]
+fn a_traced_program_is_sampled_by_itself_and_traced_on() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let running = start(jdk, &place, Some("trivial=0"));
+        let recorded = profile(&place, &running, &["-d", "2s", "-i", "5ms", "--engine", "poll"]);
+        let r = recorded.analysed();
+        let found = stacks(r);
+        let busy = found.get("busy").expect("a thread that runs");
+        assert!(busy.len() >= 10 && busy.iter().all(|(frames, _)| frames[0] == "Sampled$Busy.outer"));
+        let trace_points = recorded.methods.values().any(|m| m.class.contains("LookbackTracePoint"));
+        assert!(!trace_points, "JDK {}: trace points are no frames of the program", jdk.version);
+        assert_eq!(place.status(running.pid)["tracing"].as_bool(), Some(true));
+        running.end().ok();
+    }
+}
+
+#[test]
+fn what_is_not_traced_shows_beside_what_is() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let running = start(jdk, &place, Some("sample=5ms,trace=Sampled$Idle.*"));
+        let mut found = BTreeMap::new();
+        for _ in 0..100 {
+            let recorded = place.dump(running.pid);
+            found = stacks(recorded.analysed());
+            if found.get("busy").is_some_and(|busy| busy.len() >= 10) {
+                break;
+            }
+        }
+        let busy = found.get("busy").expect("samples of a thread that is not traced");
+        assert!(busy.iter().all(|(frames, _)| frames[0] == "Sampled$Busy.outer"), "JDK {}", jdk.version);
+        running.end().ok();
+    }
+}
+
+#[test]
+fn where_the_time_goes_is_told_in_shares() {
+    let jdk = &jdks()[0];
+    let place = Place::new();
+    let running = start(jdk, &place, None);
+    // A stock VM's polls are at the ends of calls and loops, and only signals find a thread wherever it is.
+    let recorded = profile(&place, &running, &["-d", "3s", "-i", "4ms", "--engine", "signal"]);
+    let found = stacks(recorded.analysed());
+    let twice = &found["twice"];
+    let within =
+        |name: &str| twice.iter().filter(|(frames, _)| frames.iter().any(|f| f == name)).count() as f64;
+    let (large, small) = (within("Sampled$Twice.large"), within("Sampled$Twice.small"));
+    let share = large / (large + small);
+    assert!(
+        (0.65..0.85).contains(&share),
+        "three quarters of the time, {share:.2} of {} samples",
+        large + small
+    );
+    running.end().ok();
+}
+
+#[test]
+fn a_profile_is_written_in_the_formats_of_others() {
+    let jdk = jdks().last().expect("a JDK");
+    let place = Place::new();
+    let running = start(jdk, &place, None);
+    let pid = running.pid.to_string();
+    let take = |name: &str| {
+        let args = ["profile", &pid, "-d", "500ms", "-i", "5ms", "-o", name];
+        let ran = place.lookback(&args).ok();
+        (ran, std::fs::read(place.file(name)).expect("the file"))
+    };
+    let (ran, html) = take("p.html");
+    assert!(ran.out.contains("Sampled$Busy") && ran.out.contains("sampled for"), "{}", ran.out);
+    assert!(String::from_utf8_lossy(&html[..200]).contains("<!doctype html>"));
+    let (_, collapsed) = take("p.collapsed");
+    let collapsed = String::from_utf8(collapsed).expect("text");
+    let line = collapsed.lines().find(|l| l.starts_with("busy;")).expect("a line of the thread");
+    assert!(
+        line.contains(";Sampled$Busy.outer")
+            && line.rsplit_once(' ').is_some_and(|(_, n)| n.parse::<u32>().is_ok())
+    );
+    let (_, pprof) = take("p.pb.gz");
+    assert_eq!(pprof[..2], [0x1f, 0x8b]);
+    let (_, jfr) = take("p.jfr");
+    assert_eq!(jfr[..4], *b"FLR\0");
+    // The JDK's own reader, where there is one.
+    let tool = jdk.tool("jfr");
+    if tool.exists() {
+        let out = std::process::Command::new(tool)
+            .args(["print", "--events", "jdk.ExecutionSample"])
+            .arg(place.file("p.jfr"))
+            .output()
+            .expect("the JDK's reader runs");
+        let text = String::from_utf8_lossy(&out.stdout);
+        assert!(out.status.success() && text.contains("Sampled$Busy.outer"), "{text}");
+        assert!(text.contains("busy") && text.contains("STATE_RUNNABLE"), "{text}");
+    }
+    running.end().ok();
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_says_why() {
+    let jdk = &jdks()[0];
+    let place = Place::new();
+    let running = start(jdk, &place, None);
+    let pid = running.pid.to_string();
+    let refused = |args: &[&str], code, says: &[&str]| {
+        place.lookback(&[&["profile", &pid, "-d", "1s"][..], args].concat()).fails(code, says);
+    };
+    refused(&["--engine", "partial"], 1, &["no partial safepoints", "another engine"]);
+    refused(&["--engine", "poll"], 1, &["needs tracing"]);
+    refused(&["-i", "1us"], 2, &["100us"]);
+    refused(&["-o", "x.unknown"], 2, &["x.unknown"]);
+    refused(&["-o", "/no/such/directory/x.html"], 1, &["/no/such/directory"]);
+    // Nothing of it stays.
+    place.lookback(&["status", &pid]).fails(1, &["not traced"]);
+    running.end().ok();
+    place.lookback(&["profile", &pid]).fails(1, &["no process"]);
+}
