@@ -16,7 +16,7 @@ run() {
 run "-javaagent:$probe=clock=off,out=$directory/executed"
 # A program that costs less than its budget has no such file.
 touch "$directory/learned"
-for _ in first second third; do run "-agentpath:$agent=profile=$directory/learned,quiet=on"; done
+for _ in first second third; do run "-agentpath:$agent=learned=$directory/learned,quiet=on"; done
 awk -F '\t' '
   # Rows: kind, records a second, class, method, descriptor; then calls, nanoseconds, class, method, descriptor.
   FILENAME == ARGV[1] { if (NF == 5) learned[$3 FS $4 FS $5] = $1; next }

@@ -42,7 +42,7 @@ run() {
   local java=$1 suite=$2 at=$3/$4-$5 options=${kinds[$4]} classes=$fetched/suites/$2 start=$SECONDS status=0 package
   local vm=(-Xmx1g -Duser.language=en -Duser.country=US -Duser.timezone=UTC "-Djava.io.tmpdir=$at/tmp")
   for package in "${opened[@]}"; do vm+=(--add-opens "java.base/$package=ALL-UNNAMED"); done
-  [ -z "$options" ] || vm+=("-agentpath:$agent=$options,region=$at/region,keep=on,profile=$at/profile")
+  [ -z "$options" ] || vm+=("-agentpath:$agent=$options,region=$at/region,keep=on,learned=$at/profile")
   rm -rf "$at"
   mkdir -p "$at/tmp" "$at/src/test" "$at/target"
   ln -s "$classes" "$at/src/test/resources"

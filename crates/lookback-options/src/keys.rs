@@ -55,8 +55,8 @@ pub const KEYS: &[Key] = &[
         "of the program's processor time, for tracing: methods that cost most are left out until it is kept (0.1% to 100%, or off)",
     ),
     key(
-        "profile",
-        "/var/cache/app.profile",
+        "learned",
+        "/var/cache/app.learned",
         "the file that keeps which methods cost too much for the next start; off: none (default: in ~/.cache/lookback)",
     ),
     key("tick", "1ms", "how exact times are, and how often threads look for requests (50us to 10ms)"),
@@ -141,7 +141,7 @@ impl SlowRule {
 
 /// Where what was learned of a program is kept for its next start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ProfilePlace {
+pub enum LearnedPlace {
     /// In the user's cache directory, a file a program.
     #[default]
     Cache,
@@ -197,7 +197,7 @@ pub struct Options {
     /// Hundredths of a percent of the program's processor time that tracing may take; none for no bound.
     pub budget: Option<u32>,
     /// Where what was learned is kept.
-    pub profile: ProfilePlace,
+    pub learned: LearnedPlace,
     /// Nanoseconds of a tick.
     pub tick: u64,
     /// Most instructions of a trivial method.
@@ -243,7 +243,7 @@ impl Default for Options {
             precise: Patterns::default(),
             ring: 64 << 20,
             budget: Some(300),
-            profile: ProfilePlace::Cache,
+            learned: LearnedPlace::Cache,
             tick: 1_000_000,
             trivial: 36,
             waits: true,
@@ -414,11 +414,11 @@ impl Options {
             "hold" => self.hold = duration()?,
             "cooldown" => self.cooldown = duration()?,
             "incidents" => self.incidents = number(0, 1_000_000)?,
-            "profile" if value == "off" => self.profile = ProfilePlace::Off,
-            "out" | "region" | "profile" if value.is_empty() => return Err(bad("empty".into())),
+            "learned" if value == "off" => self.learned = LearnedPlace::Off,
+            "out" | "region" | "learned" if value.is_empty() => return Err(bad("empty".into())),
             "out" => self.out = value.to_owned(),
             "region" => self.region = Some(value.into()),
-            "profile" => self.profile = ProfilePlace::File(value.into()),
+            "learned" => self.learned = LearnedPlace::File(value.into()),
             "keep" => self.keep = switch()?,
             "threads" => self.threads = number(1, 32_768)?,
             "control" => self.control = switch()?,
@@ -481,10 +481,10 @@ impl Options {
                 "precise" => self.precise.0.iter().map(ToString::to_string).collect(),
                 "ring" => vec![format_bytes(self.ring)],
                 "budget" => vec![self.budget.map_or_else(|| "off".to_owned(), format_share)],
-                "profile" => match &self.profile {
-                    ProfilePlace::Cache => Vec::new(),
-                    ProfilePlace::File(path) => vec![path.display().to_string()],
-                    ProfilePlace::Off => switch(false),
+                "learned" => match &self.learned {
+                    LearnedPlace::Cache => Vec::new(),
+                    LearnedPlace::File(path) => vec![path.display().to_string()],
+                    LearnedPlace::Off => switch(false),
                 },
                 "tick" => vec![format_duration(self.tick)],
                 "trivial" => vec![self.trivial.to_string()],

@@ -12,7 +12,7 @@ mod pattern;
 mod units;
 
 pub use error::Error;
-pub use keys::{KEYS, Key, Options, ProfilePlace, RING_BYTES, SAMPLE, SlowRule, Source, split_config};
+pub use keys::{KEYS, Key, LearnedPlace, Options, RING_BYTES, SAMPLE, SlowRule, Source, split_config};
 pub use nearest::nearest;
 pub use pattern::{Pattern, Patterns};
 pub use units::{format_bytes, format_duration, format_share, parse_bytes, parse_duration, parse_share};

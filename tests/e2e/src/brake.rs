@@ -17,7 +17,7 @@ fn a_request_that_floods_is_one_call_with_its_stages_and_says_what_was_held_back
         let (incident, trace) = (place.file("hot.lkb"), place.file("hot.json"));
         let (incident, trace) = (incident.display().to_string(), trace.display().to_string());
         // The stages are not timed: only what the records say keeps them in one piece.
-        let options = format!("budget=3%,profile=off,slow=Hot.request:400ms,tail=50ms,out={incident}");
+        let options = format!("budget=3%,learned=off,slow=Hot.request:400ms,tail=50ms,out={incident}");
         let mut running = Java::new(jdk, &place, &["Hot"]).agent(&options).start();
         running.until("ready");
         running.ask("request 1000", "did request 1000");

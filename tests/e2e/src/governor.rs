@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Starts the program; what is learned of it is kept in the place.
 fn started(jdk: &Jdk, place: &Place, options: &str) -> Running {
-    let options = format!("profile={},{options}", place.file("hot.profile").display());
+    let options = format!("learned={},{options}", place.file("hot.learned").display());
     let mut running = Java::new(jdk, place, &["Hot"]).agent(&options).start();
     running.until("ready");
     running
@@ -111,7 +111,7 @@ fn what_is_called_seldom_has_exact_times_at_the_next_start() {
     for jdk in jdks() {
         let place = Place::new();
         let mut running = started(jdk, &place, "budget=3%");
-        let learned = || std::fs::read_to_string(place.file("hot.profile")).unwrap_or_default();
+        let learned = || std::fs::read_to_string(place.file("hot.learned")).unwrap_or_default();
         let knows =
             |text: &str| text.lines().any(|line| line.starts_with("exact\t") && line.contains("\thot\t"));
         let begun = Instant::now();
@@ -138,7 +138,7 @@ fn an_agent_that_left_does_not_spoil_what_it_had_learned() {
     for jdk in jdks() {
         let place = Place::new();
         let mut running = started(jdk, &place, "budget=3%");
-        let learned = || std::fs::read_to_string(place.file("hot.profile")).unwrap_or_default();
+        let learned = || std::fs::read_to_string(place.file("hot.learned")).unwrap_or_default();
         let begun = Instant::now();
         until_dropped(&place, &mut running, "one", "Hot$One.step");
         // From then on there is something to be kept at the end.
@@ -162,7 +162,7 @@ fn nothing_is_learned_of_a_program_that_is_never_traced() {
             running.ask("one 500", "did one 500");
         }
         running.end().ok();
-        assert!(!place.file("hot.profile").exists(), "JDK {}", jdk.version);
+        assert!(!place.file("hot.learned").exists(), "JDK {}", jdk.version);
     }
 }
 

@@ -60,7 +60,7 @@ fn a_small_method_that_many_threads_call_without_pause_is_dropped_and_told() {
         let place = Place::new();
         // Of the options, only where things lie is not what it is by itself.
         let options =
-            format!("region={},profile={}", place.region().display(), place.file("profile").display());
+            format!("region={},learned={}", place.region().display(), place.file("profile").display());
         let mut running = program(jdk, &place).bare_agent(&options).start();
         let command = format!("tight {CALLS}");
         let is_dropped = (0..120).any(|_| {

@@ -26,7 +26,7 @@ fn same(out: &str) -> Vec<&str> {
 fn ten_thousand_threads_at_once_are_traced_as_far_as_there_is_room_and_the_others_are_counted() {
     for jdk in jdks() {
         let place = Place::new();
-        let mut running = program(jdk, &place).agent("budget=3%,profile=off").start();
+        let mut running = program(jdk, &place).agent("budget=3%,learned=off").start();
         ask(&mut running, &format!("gather {MANY}"));
         // A sweep may count none of them again.
         std::thread::sleep(Duration::from_secs(3));

@@ -9,8 +9,8 @@
 mod averages;
 mod choice;
 mod cost;
+mod learned;
 mod measured;
-mod profile;
 mod sample;
 mod trial;
 
@@ -23,13 +23,13 @@ use averages::Averages;
 use choice::{Chooser, Decision};
 pub(crate) use cost::Cost;
 use jni_sys::JNIEnv;
+use learned::{Key, Kind, Learned, Row};
 use lookback_format::control::{Dropped, Governing};
 use lookback_format::costs::{Costs, Measured};
 use lookback_format::symbol::Log;
 use lookback_format::{MethodId, Nanos};
 use lookback_options::Options;
 use measured::Trials;
-use profile::{Key, Kind, Profile, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sample::Looks;
 use std::io;
@@ -55,7 +55,7 @@ const HARMLESS: f64 = 0.005;
 /// What others ask: which methods are dropped, and what tracing costs.
 pub(crate) struct Governor {
     /// What earlier runs have learned, and the file for the next one.
-    profile: Profile,
+    learned: Learned,
     place: Option<PathBuf>,
     /// What records cost; none without a budget.
     cost: Option<Cost>,
@@ -77,7 +77,7 @@ struct Decided {
     imprecise: FxHashSet<MethodId>,
 }
 
-/// Methods that the profile knew.
+/// Methods that earlier runs knew.
 #[derive(Default)]
 struct Recalled {
     all: FxHashSet<Key>,
@@ -97,9 +97,9 @@ struct Told {
 impl Governor {
     /// Begins with what earlier runs of the program have learned.
     pub(crate) fn new(options: &Options, program: &str, cost: Option<Cost>) -> Governor {
-        let place = options.budget.and_then(|_| profile::place(&options.profile, program));
+        let place = options.budget.and_then(|_| learned::place(&options.learned, program));
         Governor {
-            profile: place.as_deref().map(Profile::read).unwrap_or_default(),
+            learned: place.as_deref().map(Learned::read).unwrap_or_default(),
             place,
             cost,
             decided: RwLock::default(),
@@ -111,7 +111,7 @@ impl Governor {
 
     /// A method has got its id: it is dropped at once when it was too costly in an earlier run.
     pub(crate) fn recall(&self, id: MethodId, class: u64, method: u64) {
-        if let Some(rate) = self.profile.rate(class, method) {
+        if let Some(rate) = self.learned.rate(class, method) {
             let mut recalled = self.recalled.lock().unwrap_or_else(|e| e.into_inner());
             recalled.all.insert((class, method));
             recalled.new.push((id, rate));
@@ -121,7 +121,7 @@ impl Governor {
 
     /// Whether a method was recorded so seldom in an earlier run that its times may be exact.
     pub(crate) fn is_seldom(&self, class: u64, method: u64) -> bool {
-        self.profile.is_exact(class, method)
+        self.learned.is_exact(class, method)
     }
 
     /// Whether this method, which is to have exact times, gets them now.
@@ -225,7 +225,7 @@ impl Governor {
                 learned.push(Row { kind, ..row });
             }
         }
-        profile::write(place, &self.profile.with(learned, |key| come_to.contains(key)))
+        learned::write(place, &self.learned.with(learned, |key| come_to.contains(key)))
     }
 }
 
@@ -478,11 +478,11 @@ impl Rounds {
         let kept = agent.governor.keep(agent, seen, lesson);
         if let (Err(e), Some(place), false) = (kept, &agent.governor.place, self.kept_fails) {
             self.kept_fails = true;
-            if !agent.governor.profile.is_empty() {
+            if !agent.governor.learned.is_empty() {
                 return;
             }
             log::line(&format!(
-                "what it learned cannot be kept in {}: {e}; the next start learns anew (name another place with profile=FILE)",
+                "what it learned cannot be kept in {}: {e}; the next start learns anew (name another place with learned=FILE)",
                 place.display()
             ));
         }

@@ -206,7 +206,7 @@ fn follow(
             clock::sleep_until(due.0.min(now.0 + LOOK));
             continue;
         }
-        if wanted.into_ring && !agent.is_tracing() {
+        if wanted.into_ring && agent.options.tracing && !agent.is_tracing() {
             due = now.plus(LOOK);
             continue;
         }

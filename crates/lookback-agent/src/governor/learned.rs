@@ -6,7 +6,7 @@
 //! program is passed over; and it appears whole, by a rename. Its loss costs a few seconds of learning.
 
 use crate::symbols::{hash_class, hash_method};
-use lookback_options::ProfilePlace;
+use lookback_options::LearnedPlace;
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -16,7 +16,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The first line.
-const HEAD: &str = "lookback profile 2: methods that cost too much to trace (dropped), or nothing to trace exactly (exact): \
+const HEAD: &str = "lookback learned 1: methods that cost too much to trace (dropped), or nothing to trace exactly (exact): \
                     kind, records a second, class, method, descriptor";
 /// No more of a file is read, and no more is written.
 const MOST_BYTES: u64 = 4 << 20;
@@ -67,22 +67,22 @@ pub(crate) type Key = (u64, u64);
 
 /// What earlier runs have learned.
 #[derive(Debug, Default)]
-pub(crate) struct Profile {
+pub(crate) struct Learned {
     rows: FxHashMap<Key, Row>,
 }
 
-impl Profile {
+impl Learned {
     /// What the file says; nothing when it is not there or cannot be read.
-    pub(crate) fn read(path: &Path) -> Profile {
+    pub(crate) fn read(path: &Path) -> Learned {
         let mut bytes = Vec::new();
         let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.lines();
         if read.is_err() || lines.next() != Some(HEAD) {
-            return Profile::default();
+            return Learned::default();
         }
         let rows = lines.filter_map(parse).map(|row| (row.key(), row));
-        Profile { rows: rows.collect() }
+        Learned { rows: rows.collect() }
     }
 
     /// Whether it says nothing.
@@ -148,11 +148,11 @@ pub(crate) fn write(path: &Path, rows: &[Row]) -> io::Result<()> {
 }
 
 /// The file of a program (main class or jar); `None` when there is to be none, or no place for it.
-pub(crate) fn place(place: &ProfilePlace, program: &str) -> Option<PathBuf> {
+pub(crate) fn place(place: &LearnedPlace, program: &str) -> Option<PathBuf> {
     let cache = match place {
-        ProfilePlace::Off => return None,
-        ProfilePlace::File(path) => return Some(path.clone()),
-        ProfilePlace::Cache => cache_dir()?,
+        LearnedPlace::Off => return None,
+        LearnedPlace::File(path) => return Some(path.clone()),
+        LearnedPlace::Cache => cache_dir()?,
     };
     let short: String = program
         .rsplit('/')
@@ -164,7 +164,7 @@ pub(crate) fn place(place: &ProfilePlace, program: &str) -> Option<PathBuf> {
         .collect();
     // Two jars of one name in two places are two programs.
     let hash = rustc_hash::FxBuildHasher.hash_one(program) as u32;
-    Some(cache.join("lookback").join(format!("{short}-{hash:08x}.profile")))
+    Some(cache.join("lookback").join(format!("{short}-{hash:08x}.learned")))
 }
 
 fn cache_dir() -> Option<PathBuf> {
@@ -181,24 +181,24 @@ mod tests {
         Row { kind: Kind::Dropped, per_second, class, method: method.into(), descriptor }
     }
 
-    fn rate(profile: &Profile, method: &str) -> Option<f64> {
-        profile.rate(hash_class("com.acme.Api"), hash_method(method, "(I)V"))
+    fn rate(learned: &Learned, method: &str) -> Option<f64> {
+        learned.rate(hash_class("com.acme.Api"), hash_method(method, "(I)V"))
     }
 
     #[test]
     fn what_is_written_is_known_to_the_next_start() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("new").join("app.profile");
-        assert_eq!(rate(&Profile::read(&path), "find"), None);
+        let path = dir.path().join("new").join("app.learned");
+        assert_eq!(rate(&Learned::read(&path), "find"), None);
         write(&path, &[row(5e6, "find"), row(1e3, "put")]).unwrap();
         write(&path, &[row(7e6, "find")]).unwrap();
-        let profile = Profile::read(&path);
-        assert_eq!((rate(&profile, "find"), rate(&profile, "put")), (Some(7e6), None));
+        let learned = Learned::read(&path);
+        assert_eq!((rate(&learned, "find"), rate(&learned, "put")), (Some(7e6), None));
         let exact = Row { kind: Kind::Exact, ..row(2.0, "find") };
         write(&path, &[exact.clone(), row(7e6, "put")]).unwrap();
-        let profile = Profile::read(&path);
-        assert_eq!((rate(&profile, "find"), rate(&profile, "put")), (None, Some(7e6)));
-        let is_exact = |row: &Row| profile.is_exact(row.key().0, row.key().1);
+        let learned = Learned::read(&path);
+        assert_eq!((rate(&learned, "find"), rate(&learned, "put")), (None, Some(7e6)));
+        let is_exact = |row: &Row| learned.is_exact(row.key().0, row.key().1);
         assert_eq!((is_exact(&exact), is_exact(&row(0.0, "put"))), (true, false));
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing else is left there");
     }
@@ -206,20 +206,20 @@ mod tests {
     #[test]
     fn what_this_run_has_not_come_to_is_kept() {
         let known = [row(1.0, "a"), row(2.0, "b")].map(|row| (row.key(), row));
-        let profile = Profile { rows: known.into_iter().collect() };
+        let learned = Learned { rows: known.into_iter().collect() };
         let a = row(1.0, "a").key();
-        assert_eq!(profile.with(vec![row(9.0, "c")], |key| *key == a), [row(9.0, "c"), row(2.0, "b")]);
+        assert_eq!(learned.with(vec![row(9.0, "c")], |key| *key == a), [row(9.0, "c"), row(2.0, "b")]);
     }
 
     #[test]
     fn a_damaged_file_gives_what_can_be_read_of_it() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("app.profile");
+        let path = dir.path().join("app.learned");
         write(&path, &[row(5e6, "find"), row(6e6, "put")]).unwrap();
         let whole = fs::read(&path).unwrap();
         for cut in 0..whole.len() {
             fs::write(&path, &whole[..cut]).unwrap();
-            let found = rate(&Profile::read(&path), "find");
+            let found = rate(&Learned::read(&path), "find");
             assert!(found.is_none() || found == Some(5e6), "{cut}");
         }
         let text = format!(
@@ -227,23 +227,23 @@ mod tests {
              dropped\t3\tcom.acme.Api\tfind\nodd\t3\tcom.acme.Api\tfind\t(I)V\ndropped\t9\tcom.acme.Api\tput\t(I)V\n"
         );
         fs::write(&path, text).unwrap();
-        let profile = Profile::read(&path);
-        assert_eq!((rate(&profile, "find"), rate(&profile, "put")), (None, Some(9.0)));
-        fs::write(&path, "lookback profile 99\ndropped\t9\tcom.acme.Api\tput\t(I)V\n").unwrap();
-        assert_eq!(rate(&Profile::read(&path), "put"), None, "of a version to come");
+        let learned = Learned::read(&path);
+        assert_eq!((rate(&learned, "find"), rate(&learned, "put")), (None, Some(9.0)));
+        fs::write(&path, "lookback learned 99\ndropped\t9\tcom.acme.Api\tput\t(I)V\n").unwrap();
+        assert_eq!(rate(&Learned::read(&path), "put"), None, "of a version to come");
     }
 
     #[test]
     fn each_program_has_a_file_of_its_own() {
         let file = |program: &str| {
-            let path = place(&ProfilePlace::Cache, program).expect("a home");
+            let path = place(&LearnedPlace::Cache, program).expect("a home");
             path.file_name().unwrap().to_str().unwrap().to_owned()
         };
         assert!(file("/opt/a/app.jar").starts_with("app.jar-"));
         assert_ne!(file("/opt/a/app.jar"), file("/opt/b/app.jar"));
         assert!(file("com.acme.Main").starts_with("com.acme.Main-"));
         assert!(!file("../../../etc/pass wd").contains(['/', ' ']));
-        assert_eq!(place(&ProfilePlace::Off, "x"), None);
-        assert_eq!(place(&ProfilePlace::File("/x/y".into()), "x"), Some("/x/y".into()));
+        assert_eq!(place(&LearnedPlace::Off, "x"), None);
+        assert_eq!(place(&LearnedPlace::File("/x/y".into()), "x"), Some("/x/y".into()));
     }
 }
