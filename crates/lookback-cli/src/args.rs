@@ -4,6 +4,7 @@
 //! one place. This file must not do anything.
 
 use crate::settings::Given;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use lookback_format::ring_file::Level;
 use lookback_format::sample::Engine;
@@ -336,9 +337,9 @@ pub(crate) struct ProfileArgs {
     /// From one sample to the next, 100us to 10s
     #[arg(short, long, value_name = "TIME", default_value = "10ms", value_parser = parse_interval)]
     pub(crate) interval: u64,
-    /// Who takes the samples [default: partial where the VM has it, else handshake]
-    #[arg(long, value_name = "ENGINE")]
-    pub(crate) engine: Option<SamplingEngine>,
+    /// How samples are taken [default: partial-incremental where the VM has it, else handshake]
+    #[arg(long, value_name = "ENGINE", value_parser = engines())]
+    pub(crate) engine: Option<Engine>,
     /// Sample threads that wait as well
     #[arg(short, long)]
     pub(crate) all: bool,
@@ -360,31 +361,10 @@ pub(crate) struct ProfileArgs {
     pub(crate) agent: Option<PathBuf>,
 }
 
-/// Who takes samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum SamplingEngine {
-    /// All threads stop at a safepoint, and all are sampled (GetAllStackTraces)
-    Safepoint,
-    /// Threads that run are stopped one by one
-    Handshake,
-    /// Signals, by each thread's processor time (AsyncGetCallTrace)
-    Signal,
-    /// Threads sample themselves at trace points; needs tracing
-    Poll,
-    /// Threads sample themselves at the VM's polls; needs the extended VM
-    Partial,
-}
-
-impl From<SamplingEngine> for Engine {
-    fn from(engine: SamplingEngine) -> Engine {
-        match engine {
-            SamplingEngine::Safepoint => Engine::Safepoint,
-            SamplingEngine::Handshake => Engine::Handshake,
-            SamplingEngine::Signal => Engine::Signal,
-            SamplingEngine::Poll => Engine::Poll,
-            SamplingEngine::Partial => Engine::Partial,
-        }
-    }
+/// The engines by name.
+fn engines() -> impl TypedValueParser<Value = Engine> {
+    let known = Engine::ALL.map(|engine| PossibleValue::new(engine.word()).help(engine.words()));
+    PossibleValuesParser::new(known).try_map(|word| Engine::parse(&word).ok_or("no engine"))
 }
 
 fn parse_interval(text: &str) -> Result<u64, String> {
@@ -528,6 +508,9 @@ pub(crate) struct ConvertArgs {
     /// Collapsed stacks of samples instead of calls, where the incident has both
     #[arg(long)]
     pub(crate) samples: bool,
+    /// Collapsed stacks of samples of threads that ran, without those that waited
+    #[arg(long)]
+    pub(crate) running: bool,
     /// Replace the output if it is there
     #[arg(long)]
     pub(crate) force: bool,

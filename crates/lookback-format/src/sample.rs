@@ -69,14 +69,25 @@ pub enum Engine {
     Signal,
     /// Threads sample themselves at a trace point, once a tick at the most.
     Poll,
-    /// Partial safepoints with incremental stack traces, on the extended VM (thesis, chapters 3 and 4).
+    /// Partial safepoints, on the extended VM: threads that reach a poll first sample themselves, whole stacks (thesis, 4.1).
     Partial,
+    /// All threads stop at a safepoint of the extended VM, and callers are recorded when they go on (thesis, chapter 3).
+    Incremental,
+    /// Both: partial safepoints with incremental stack traces.
+    PartialIncremental,
 }
 
 impl Engine {
     /// All of them, by code.
-    pub const ALL: [Engine; 5] =
-        [Engine::Safepoint, Engine::Handshake, Engine::Signal, Engine::Poll, Engine::Partial];
+    pub const ALL: [Engine; 7] = [
+        Engine::Safepoint,
+        Engine::Handshake,
+        Engine::Signal,
+        Engine::Poll,
+        Engine::Partial,
+        Engine::Incremental,
+        Engine::PartialIncremental,
+    ];
 
     /// Its name on the command line.
     #[must_use]
@@ -87,6 +98,8 @@ impl Engine {
             Engine::Signal => "signal",
             Engine::Poll => "poll",
             Engine::Partial => "partial",
+            Engine::Incremental => "incremental",
+            Engine::PartialIncremental => "partial-incremental",
         }
     }
 
@@ -99,6 +112,10 @@ impl Engine {
             Engine::Signal => "by signals, wherever a thread was",
             Engine::Poll => "by the threads themselves, at trace points",
             Engine::Partial => "by the threads themselves, at the VM's polls",
+            Engine::Incremental => "with all threads stopped at a safepoint, callers as they go on",
+            Engine::PartialIncremental => {
+                "by the threads themselves, at the VM's polls, callers as they go on"
+            }
         }
     }
 

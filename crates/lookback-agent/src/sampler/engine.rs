@@ -31,14 +31,19 @@ pub(super) fn choose(
     wanted: &Wanted,
 ) -> Result<(sample::Engine, Box<dyn Engine>), String> {
     use sample::Engine as Kind;
-    let kind =
-        wanted.engine.unwrap_or(if Partial::is_offered(agent) { Kind::Partial } else { Kind::Handshake });
+    let kind = wanted.engine.unwrap_or(if Partial::is_offered(agent) {
+        Kind::PartialIncremental
+    } else {
+        Kind::Handshake
+    });
     let engine: Box<dyn Engine> = match kind {
         Kind::Safepoint => Box::new(Safepoints::new()),
         Kind::Handshake => Box::new(Handshakes::new(agent, env, wanted.all)?),
         Kind::Signal => Box::new(Signals::new(agent, env, wanted.interval)?),
         Kind::Poll => Box::new(Polls::new(agent, wanted.interval)?),
-        Kind::Partial => Box::new(Partial::new(agent, wanted.all)?),
+        Kind::Partial | Kind::Incremental | Kind::PartialIncremental => {
+            Box::new(Partial::new(agent, kind, wanted.all)?)
+        }
         _ => return Err(format!("this version has no engine {}", kind.word())),
     };
     Ok((kind, engine))

@@ -8,17 +8,21 @@
 //! sections 3.3 and 4.1; the functions are described in `vm/src/hotspot/share/lookback/stackTraces.h`.
 
 use super::collect::Collector;
-use super::engine::{Engine, cores};
+use super::engine::{self, cores};
 use crate::agent::Agent;
 use jni_sys::{jint, jlong, jmethodID, jobject};
 use lookback_format::Nanos;
-use lookback_format::sample::Activity;
+use lookback_format::sample::{Activity, Engine};
 use lookback_jvmti::{Frame, Jvmti};
 use std::ffi::CStr;
 use std::slice;
 
 const REQUEST: &CStr = c"dev.lookback.functions.RequestStackTraces";
 const RETRIEVE: &CStr = c"dev.lookback.functions.RetrieveStackTraces";
+
+/// Bits of how a request takes its samples.
+const AT_SAFEPOINT: jint = 1;
+const WHOLE: jint = 2;
 
 /// How long a request waits for threads to reach a poll, at most.
 const PATIENCE: jlong = 10_000_000;
@@ -61,6 +65,7 @@ pub(super) struct Partial {
     request: Request,
     retrieve: Retrieve,
     most: jint,
+    how: jint,
     /// Whether threads that wait are kept.
     all: bool,
     tag: jlong,
@@ -74,7 +79,7 @@ impl Partial {
         agent.jvmti.extension(REQUEST).is_some()
     }
 
-    pub(super) fn new(agent: &Agent, all: bool) -> Result<Partial, String> {
+    pub(super) fn new(agent: &Agent, engine: Engine, all: bool) -> Result<Partial, String> {
         let find = |name| {
             let missing = "this VM has no partial safepoints (the extended one has, with -XX:+LookbackSampling); choose another engine";
             agent.jvmti.extension(name).ok_or(missing)
@@ -90,7 +95,13 @@ impl Partial {
             jvmti: agent.jvmti,
             request,
             retrieve,
-            most: cores() as jint,
+            // At a safepoint all are sampled.
+            most: if engine == Engine::Incremental { 0 } else { cores() as jint },
+            how: match engine {
+                Engine::Partial => WHOLE,
+                Engine::Incremental => AT_SAFEPOINT,
+                _ => 0,
+            },
             all,
             tag: 0,
             retrieved: Nanos(0),
@@ -145,11 +156,11 @@ unsafe fn part<'a, T>(first: *const T, n: jint) -> &'a [T] {
     unsafe { slice::from_raw_parts(first, n as usize) }
 }
 
-impl Engine for Partial {
+impl engine::Engine for Partial {
     fn sample(&mut self, collector: &mut Collector<'_>) {
         self.tag += 1;
         let mut taken = 0;
-        let (no_list, how) = (std::ptr::null(), 0);
+        let (no_list, how) = (std::ptr::null(), self.how);
         // SAFETY: the VM's own function; `taken` is valid to write.
         let code = unsafe {
             (self.request)(self.jvmti, self.tag, 0, no_list, self.most, how, PATIENCE, &raw mut taken)

@@ -47,7 +47,8 @@ pub(crate) fn run(args: &ConvertArgs, streams: &mut Streams<'_>) -> Result<()> {
             hint: "record with --sample 10ms, or take a profile: lookback profile PID".into(),
         });
     }
-    let how = How { samples: args.samples, slices: args.slices, force: args.force };
+    let samples = args.samples || args.running;
+    let how = How { samples, running: args.running, slices: args.slices, force: args.force };
     write_as(&recording, format, &args.output, &how, streams)
 }
 
@@ -56,6 +57,8 @@ pub(crate) fn run(args: &ConvertArgs, streams: &mut Streams<'_>) -> Result<()> {
 pub(crate) struct How {
     /// Samples where there are calls as well.
     pub(crate) samples: bool,
+    /// Of these, only those of threads that did not wait.
+    pub(crate) running: bool,
     /// The most calls; 0 means all.
     pub(crate) slices: Option<usize>,
     /// Whether a file that is there may be replaced.
@@ -88,7 +91,9 @@ pub(crate) fn write_as(
         Format::Pftrace => write(target, force, |out| perfetto(r, &trim(r), out))?,
         Format::Json => write(target, force, |out| chrome_json(r, &trim(r), out))?,
         Format::Collapsed if how.samples || is_profile => {
-            write(target, force, |out| collapsed_samples(r, &Activity::ALL, out))?
+            let wanted = |a: &Activity| !how.running || *a != Activity::Waiting;
+            let activities: Vec<Activity> = Activity::ALL.into_iter().filter(wanted).collect();
+            write(target, force, |out| collapsed_samples(r, &activities, out))?
         }
         Format::Collapsed => write(target, force, |out| collapsed(r, out))?,
         Format::Pprof => write(target, force, |out| pprof(r, out))?,

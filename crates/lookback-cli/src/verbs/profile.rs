@@ -91,9 +91,8 @@ fn reach(args: &ProfileArgs, process: &Process) -> Result<(Client, bool)> {
 
 /// Has the JVM sampled, and its recording written.
 fn take(args: &ProfileArgs, client: &Client) -> Result<(PathBuf, tempfile::TempDir)> {
-    let (engine, time) = (args.engine.map(Into::into), Nanos(args.duration));
-    let interval = Nanos(args.interval);
-    match client.ask(&Request::Profile { engine, interval, time, all: args.all })? {
+    let (interval, time) = (Nanos(args.interval), Nanos(args.duration));
+    match client.ask(&Request::Profile { engine: args.engine, interval, time, all: args.all })? {
         Answer::Profiling { engine } => wait(args, client.pid, engine.word()),
         other => return Err(client.unexpected(&other)),
     }
