@@ -73,7 +73,7 @@ pub(crate) fn slow(
 /// An exit, its slot written just before `cursor`, whose poll word was set or whose slab is filled.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
-    _: *mut JNIEnv,
+    env: *mut JNIEnv,
     _: jclass,
     cursor: jlong,
     exit: jint,
@@ -83,7 +83,7 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
         _ => own.put_exact(at - 4, exit as u32, now),
     };
     let cursor = slow(Cursor(cursor), exact);
-    poll::here(cursor);
+    poll::here(env, cursor);
     cursor.0
 }
 

@@ -17,7 +17,7 @@ use lookback_format::incident::{Damage, Manifest, Reader, STAGING, Thread, Trigg
 use lookback_format::slot::GapCause;
 use lookback_format::symbol::Class;
 use lookback_format::{MethodId, Nanos, ThreadKey};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Read, Seek};
 
 /// How many slices of a recording are kept, if not told otherwise: 33 bytes each, beside 64 MB of slots within
@@ -421,7 +421,10 @@ impl Builder {
             }
             Event::Sample(sample) => {
                 self.end = self.end.max(sample.at);
-                self.track(sample.thread);
+                // Virtual threads have tracks as far as their carriers tell of them, and come after those.
+                if !sample.thread.is_virtual() {
+                    self.track(sample.thread);
+                }
                 self.samples.add(&sample);
             }
             Event::Trigger(thread, method, at, start, rule) => {
@@ -461,6 +464,7 @@ impl Builder {
         let mut tracks: Vec<Track> = tracks.into_values().collect();
         let virtual_threads =
             add_virtual(&mut tracks, &mut methods, &manifest.trigger, &self.virtual_names, end);
+        add_sampled_virtual(&mut tracks, &samples, &self.virtual_names);
         let slots = tracks.iter().map(Track::slots).sum();
         let job = Job { kept, slots, methods: &methods, ticks, trigger: &manifest.trigger, end };
         let mut threads = Vec::with_capacity(tracks.len());
@@ -501,6 +505,17 @@ impl Builder {
         };
         r.mark_trigger();
         r
+    }
+}
+
+/// Adds tracks of virtual threads that were sampled and have none.
+fn add_sampled_virtual(tracks: &mut Vec<Track>, samples: &Samples, names: &HashMap<u64, (Nanos, String)>) {
+    let mut known: HashSet<ThreadKey> = tracks.iter().map(|t| t.track.key).collect();
+    for &key in &samples.thread {
+        let Some(tid) = key.virtual_tid().filter(|_| known.insert(key)) else { continue };
+        let track =
+            ThreadTrack { key, name: virtual_name(names, tid), java_tid: tid, ..ThreadTrack::default() };
+        tracks.push(Track { track, ..Track::default() });
     }
 }
 

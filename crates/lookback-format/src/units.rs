@@ -56,6 +56,12 @@ impl ThreadKey {
         ThreadKey(tid as u32 | Self::VIRTUAL)
     }
 
+    /// The Java id of a virtual thread, as far as its key tells it: the low 31 bits.
+    #[must_use]
+    pub const fn virtual_tid(self) -> Option<u64> {
+        if self.is_virtual() { Some((self.0 & !Self::VIRTUAL) as u64) } else { None }
+    }
+
     /// Whether it is a virtual thread's.
     #[must_use]
     pub const fn is_virtual(self) -> bool {

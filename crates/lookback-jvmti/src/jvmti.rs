@@ -369,7 +369,14 @@ impl Jvmti {
         Ok(frames)
     }
 
-    /// As many innermost frames of a thread, null for the current one, as there is room for; tells how many. Allocates nothing.
+    /// The current thread, a virtual one where it runs such; a local reference.
+    pub fn current_thread(self) -> Result<jobject> {
+        let mut thread = null_mut();
+        call!(self, 18, &raw mut thread => *mut jobject)?;
+        Ok(thread)
+    }
+
+    /// As many innermost frames of a thread as there is room for; tells how many. Allocates nothing.
     pub fn stack_trace_in(self, thread: jobject, frames: &mut [Frame]) -> Result<usize> {
         let mut n = 0;
         call!(self, 104, thread => jobject, 0 => jint, frames.len() as jint => jint,

@@ -8,9 +8,19 @@ use std::collections::BTreeMap;
 /// Frames of recursion in the program's thread `deep`.
 const DEPTH: usize = 300;
 
+/// What offers sampling in the extended HotSpot (`make vm`), which is tested where `JAVA_HOME_17` names it.
+const EXTENDED: &str = "-XX:+LookbackSampling";
+
+/// Whether a JDK's VM is the extended one.
+fn is_extended(jdk: &Jdk) -> bool {
+    let mut java = std::process::Command::new(jdk.tool("java"));
+    java.args([EXTENDED, "-version"]).output().is_ok_and(|out| out.status.success())
+}
+
 fn start(jdk: &Jdk, place: &Place, agent: Option<&str>) -> Running {
     let depth = DEPTH.to_string();
     let java = Java::new(jdk, place, &["Sampled", &depth]);
+    let java = if is_extended(jdk) { java.option(EXTENDED) } else { java };
     let mut running = match agent {
         Some(options) => java.agent(options).start(),
         None => java.start(),
@@ -71,7 +81,10 @@ fn each_engine_finds_threads_where_they_are() {
     for jdk in jdks() {
         let place = Place::new();
         let running = start(jdk, &place, None);
-        for engine in [Engine::Handshake, Engine::Safepoint, Engine::Signal] {
+        let stock = [Engine::Handshake, Engine::Safepoint, Engine::Signal];
+        let extended = [Engine::Partial, Engine::Incremental, Engine::PartialIncremental];
+        let extended = is_extended(jdk).then_some(extended).into_iter().flatten();
+        for engine in stock.into_iter().chain(extended) {
             let what = format!("JDK {}, {}", jdk.version, engine.word());
             let options = ["-d", "2s", "-i", "5ms", "--engine", engine.word()];
             let recorded = profile(&place, &running, &options);
@@ -81,6 +94,13 @@ fn each_engine_finds_threads_where_they_are() {
             match found.get("idle") {
                 Some(idle) if engine == Engine::Safepoint => {
                     assert!(idle.iter().all(|(_, did)| *did == Activity::Waiting), "{what}");
+                    assert!(
+                        idle.iter().all(|(frames, _)| frames == &["Sampled$Idle.rest"]),
+                        "{what}: {idle:?}"
+                    );
+                }
+                // All that stand at a safepoint look alike there.
+                Some(idle) if engine == Engine::Incremental => {
                     assert!(
                         idle.iter().all(|(frames, _)| frames == &["Sampled$Idle.rest"]),
                         "{what}: {idle:?}"
@@ -213,7 +233,9 @@ fn what_cannot_be_is_refused_and_says_why() {
     let refused = |args: &[&str], code, says: &[&str]| {
         place.lookback(&[&["profile", &pid, "-d", "1s"][..], args].concat()).fails(code, says);
     };
-    refused(&["--engine", "partial"], 1, &["no partial safepoints", "another engine"]);
+    if !is_extended(jdk) {
+        refused(&["--engine", "partial"], 1, &["no partial safepoints", "another engine"]);
+    }
     refused(&["--engine", "poll"], 1, &["needs tracing"]);
     refused(&["-i", "1us"], 2, &["100us"]);
     refused(&["-o", "x.unknown"], 2, &["x.unknown"]);

@@ -27,6 +27,8 @@ const TRIES: u32 = 8;
 pub(super) struct Raw {
     /// What names the thread: a slab's index, or the system's number.
     pub(super) thread: u32,
+    /// Java's id of the virtual thread that it runs; 0: none.
+    pub(super) virtual_tid: u64,
     pub(super) at: Nanos,
     /// How many of the frames are there.
     pub(super) len: usize,
@@ -56,7 +58,7 @@ pub(super) struct Claimed<'a>(&'a Mailbox);
 impl Mailboxes {
     pub(super) fn new(n: usize) -> Mailboxes {
         let empty = Frame { method: std::ptr::null_mut(), location: 0 };
-        let raw = || Raw { thread: 0, at: Nanos(0), len: 0, frames: [empty; MOST_FRAMES] };
+        let raw = || Raw { thread: 0, virtual_tid: 0, at: Nanos(0), len: 0, frames: [empty; MOST_FRAMES] };
         let boxes = (0..n).map(|_| Mailbox { state: AtomicU32::new(FREE), raw: UnsafeCell::new(raw()) });
         Mailboxes { boxes: boxes.collect(), next: AtomicU32::new(0), lost: AtomicU64::new(0) }
     }

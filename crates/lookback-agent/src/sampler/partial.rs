@@ -123,9 +123,13 @@ impl Partial {
         collector.lose("stack traces for which the VM had no memory", dropped.max(0) as u64);
         let now = collector.now();
         for trace in traces {
-            if trace.is_running == 0 && !self.all {
-                continue;
-            }
+            // At a safepoint none samples itself, and what the threads did before is not told.
+            let activity = match trace.is_running {
+                0 if self.how & AT_SAFEPOINT != 0 => Activity::Unknown,
+                0 if !self.all => continue,
+                0 => Activity::Waiting,
+                _ => Activity::Running,
+            };
             let Some(sampled) = collector.thread_of(trace.thread as u64, now) else { continue };
             self.frames.clear();
             let mut at = trace.top;
@@ -137,7 +141,6 @@ impl Partial {
                 }
                 at = frame.caller;
             }
-            let activity = if trace.is_running != 0 { Activity::Running } else { Activity::Waiting };
             collector.put(sampled.key, Nanos(trace.time as u64), activity, &self.frames);
         }
         self.jvmti.deallocate(all.cast());

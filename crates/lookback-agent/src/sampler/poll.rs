@@ -14,9 +14,9 @@ use crate::clock;
 use crate::java::{Cursor, delete};
 use crate::rewriting::TRACE_POINT_CLASS;
 use crate::slab::OwnSlab;
-use jni_sys::{jmethodID, jobject};
-use lookback_format::Nanos;
+use jni_sys::{JNIEnv, jmethodID};
 use lookback_format::sample::Activity;
+use lookback_format::{Nanos, ThreadKey};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -92,7 +92,11 @@ impl Polls {
         place.mailboxes.drain(|raw| {
             let frames = &raw.frames[..raw.len];
             let own = self.own_frames(collector, frames);
-            if let Some(key) = collector.thread_at(raw.thread, raw.at) {
+            let key = match raw.virtual_tid {
+                0 => collector.thread_at(raw.thread, raw.at),
+                tid => Some(ThreadKey::of_virtual(tid)),
+            };
+            if let Some(key) = key {
                 collector.put(key, raw.at, Activity::Running, &frames[own..]);
             }
         });
@@ -120,16 +124,16 @@ impl Drop for Polls {
 }
 
 /// The current thread has come to a poll, and goes on at this cursor.
-pub(crate) fn here(cursor: Cursor) {
+pub(crate) fn here(env: *mut JNIEnv, cursor: Cursor) {
     // Relaxed: see `Polls::sample`.
     let due = DUE.load(Ordering::Relaxed);
     if due != 0 && cursor != Cursor::OFF {
-        let _ = catch_unwind(AssertUnwindSafe(|| take(cursor, due)));
+        let _ = catch_unwind(AssertUnwindSafe(|| take(env, cursor, due)));
     }
 }
 
 #[cold]
-fn take(cursor: Cursor, due: u32) -> Option<()> {
+fn take(env: *mut JNIEnv, cursor: Cursor, due: u32) -> Option<()> {
     let agent = Agent::get()?;
     let own = OwnSlab::of_cursor(&agent.region, cursor)?;
     // ORDERING: Acquire; pairs with the Release in `Polls::new`. SAFETY: null, or made there and never freed.
@@ -140,8 +144,11 @@ fn take(cursor: Cursor, due: u32) -> Option<()> {
     }
     place.mailboxes.claim()?.put(|raw| {
         (raw.thread, raw.at) = (own.index, clock::now());
-        let current: jobject = std::ptr::null_mut();
+        raw.virtual_tid = own.carries().unwrap_or(0);
+        // By name and not as null: for that, a VM with virtual threads would hold all of them up.
+        let Ok(current) = agent.jvmti.current_thread() else { return false };
         raw.len = agent.jvmti.stack_trace_in(current, &mut raw.frames).unwrap_or(0);
+        delete(env, current);
         raw.len > 0
     });
     Some(())
