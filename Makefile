@@ -107,13 +107,16 @@ ATTACHMENTS ?= 100
 test-detach: build ## Attach to one program and leave it ATTACHMENTS times, on each JDK; minutes
 	@$(WITH) env LOOKBACK_ATTACHMENTS=$(ATTACHMENTS) cargo test -q -p lookback-e2e a_program_can_be_left -- --nocapture
 
-.PHONY: vm test-vm mutants-vm
+.PHONY: vm test-vm bench-vm mutants-vm
 VM := $(TARGET)/vm
 vm: ## Build the extended HotSpot, target/vm/jdk-release; fetches OpenJDK's source from Debian; some ten minutes
 	@$(STEP) 'build: extended HotSpot' $(WITH) vm/scripts/build.sh $(VM)
-test-vm: vm ## Sample what stack walkers get wrong on the extended HotSpot, with each collector, and check each stack trace
+test-vm: vm ## Sample and trace what is hard on the extended HotSpot, with each collector, and check each stack trace, entry and exit
 	@$(WITH) vm/scripts/torture.sh $(VM)/jdk-release 20
-mutants-vm: vm ## Show that these checks find what is wrong: five VMs with one mistake each
+	@$(WITH) vm/scripts/tracepoints.sh $(VM)/jdk-release 5
+bench-vm: vm ## Cost of a trace point in the extended HotSpot
+	@$(WITH) vm/scripts/listing1.sh $(VM)/jdk-release
+mutants-vm: vm ## Show that these checks find what is wrong: ten VMs with one mistake each
 	@$(WITH) vm/scripts/mutants.sh $(VM)
 
 .PHONY: test-suites

@@ -10,7 +10,7 @@ shift 2
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC -pthread -I"$jdk/include" -I"$jdk/include/linux" -I"$here/src/hotspot/share" \
-  -o "$directory/libchecking.so" "$here/test/checking_agent.cpp"
+  -o "$directory/libchecking.so" "$here/test/checking_agent.cpp" "$here/test/natives.cpp"
 "$jdk/bin/javac" -d "$directory/classes" "$here"/test/dev/lookback/torture/*.java
 run() {
   local log=$directory/log

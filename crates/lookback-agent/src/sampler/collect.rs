@@ -3,7 +3,7 @@
 //! The constraint that shaped it: a session may last for hours, and its memory is the program's. So samples are packed as
 //! they come (Zstandard finds that stacks repeat: some three bytes a frame become a tenth of that), and there is a bound.
 
-use super::REFRESH;
+use super::Pace;
 use super::names::Names;
 use super::os_threads::OsThreads;
 use super::thread_table::{Live, Sampled, ThreadTable};
@@ -43,7 +43,7 @@ pub(super) struct Collector<'a> {
     lost: BTreeMap<&'static str, u64>,
     sample: Sample,
     payload: Vec<u8>,
-    refreshed: Nanos,
+    pace: Pace,
 }
 
 struct Store {
@@ -74,7 +74,7 @@ impl<'a> Collector<'a> {
                 frames: Vec::new(),
             },
             payload: Vec::new(),
-            refreshed: Nanos(0),
+            pace: Pace::default(),
         }
     }
 
@@ -97,12 +97,12 @@ impl<'a> Collector<'a> {
         if self.threads.is_ours(java_tid) {
             return None;
         }
-        if self.threads.known(java_tid, now).is_none() && now.since(self.refreshed) > REFRESH {
-            self.refreshed = now;
+        if self.threads.known(java_tid, now).is_none() && self.pace.is_due(now) {
             let live = Live::look(self.agent, self.env);
             for &thread in &live.threads {
                 self.thread(thread, None, now);
             }
+            self.pace.looked(now);
         }
         self.threads.known(java_tid, now)
     }

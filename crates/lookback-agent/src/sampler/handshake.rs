@@ -5,7 +5,7 @@
 //! gone on the kernel is asked for the state, and at most as many as there are cores are sampled, a different one first each time.
 //! A thread that is sampled whenever it is found running is sampled in proportion to its time.
 
-use super::REFRESH;
+use super::Pace;
 use super::collect::{Collector, MOST_FRAMES};
 use super::engine::{Engine, cores};
 use super::os_threads::{OsThreads, is_running};
@@ -26,7 +26,7 @@ pub(super) struct Handshakes {
     all: bool,
     most: usize,
     live: Option<Live>,
-    looked: Nanos,
+    pace: Pace,
     candidates: Vec<Candidate>,
     /// Processor time at the last look, by number.
     clocks: FxHashMap<u32, u64>,
@@ -50,7 +50,7 @@ impl Handshakes {
             all,
             most: cores(),
             live: None,
-            looked: Nanos(0),
+            pace: Pace::default(),
             candidates: Vec::new(),
             clocks: FxHashMap::default(),
             first: 0,
@@ -60,7 +60,6 @@ impl Handshakes {
 
     /// Looks which threads there are.
     fn refresh(&mut self, collector: &mut Collector<'_>, now: Nanos) {
-        self.looked = now;
         self.live = None;
         self.candidates.clear();
         let live = Live::look(collector.agent, collector.env);
@@ -75,6 +74,7 @@ impl Handshakes {
         let clocks = std::mem::take(&mut self.clocks);
         let numbers = self.candidates.iter().map(|c| c.sampled.os_tid);
         self.clocks = numbers.map(|n| (n, clocks.get(&n).copied().unwrap_or(0))).collect();
+        self.pace.looked(now);
     }
 
     /// Whether a thread has run since the last look, and runs now.
@@ -103,7 +103,7 @@ impl Handshakes {
 impl Engine for Handshakes {
     fn sample(&mut self, collector: &mut Collector<'_>) {
         let now = collector.now();
-        if now.since(self.looked) > REFRESH {
+        if self.pace.is_due(now) {
             self.refresh(collector, now);
         }
         let n = self.candidates.len();

@@ -29,7 +29,7 @@ use lookback_format::Nanos;
 use lookback_format::incident::Sampling;
 use lookback_format::sample;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -40,8 +40,27 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const ABANDONED: u64 = 60_000_000_000;
 /// It is looked whether a session should end at least so often.
 const LOOK: u64 = 20_000_000;
-/// What was learned only while sampling, such as new threads, is looked at so often at the most.
-const REFRESH: Nanos = Nanos(20_000_000);
+/// Which threads there are is looked at so often at the most.
+const REFRESH: u64 = 20_000_000;
+
+/// When it is looked again which threads there are: of ten thousand that takes milliseconds, and no more than a fiftieth of
+/// the time may go into it.
+#[derive(Default)]
+struct Pace {
+    due: Nanos,
+}
+
+impl Pace {
+    fn is_due(&self, now: Nanos) -> bool {
+        now >= self.due
+    }
+
+    /// It was looked from `begun` until now.
+    fn looked(&mut self, begun: Nanos) {
+        let now = clock::now();
+        self.due = now.plus(REFRESH.max(50 * now.since(begun).0));
+    }
+}
 
 /// What is to be sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +92,8 @@ pub(crate) struct Taken {
 pub(crate) struct Sampler {
     session: Mutex<Option<Session>>,
     facts: Arc<Mutex<Option<Sampling>>>,
-    /// Whether a thread of a session is attached to the VM.
-    is_attached: Arc<AtomicBool>,
+    /// Threads of sessions that are attached to the VM: one, or two for a moment.
+    attached: AtomicU32,
 }
 
 struct Session {
@@ -132,7 +151,7 @@ impl Sampler {
     /// Whether no thread of it is attached to the VM.
     pub(crate) fn is_gone(&self) -> bool {
         // ORDERING: Acquire; pairs with the Release in `run`.
-        !self.is_attached.load(Ordering::Acquire)
+        self.attached.load(Ordering::Acquire) == 0
     }
 }
 
@@ -146,7 +165,7 @@ fn run(
 ) {
     let sampler = &agent.sampler;
     // ORDERING: Release, as below; pairs with `is_gone`: the VM's end sees this thread before it is attached.
-    sampler.is_attached.store(true, Ordering::Release);
+    sampler.attached.fetch_add(1, Ordering::Release);
     match threads::attach(agent, c"Lookback sampler") {
         None => drop(tell.send(Err("the VM does not let its thread attach".into()))),
         Some(env) => {
@@ -168,7 +187,7 @@ fn run(
             unsafe { (**agent.vm).DetachCurrentThread.map(|f| f(agent.vm)) };
         }
     }
-    sampler.is_attached.store(false, Ordering::Release);
+    sampler.attached.fetch_sub(1, Ordering::Release);
 }
 
 /// Takes samples until the session's end.

@@ -8,7 +8,7 @@
 //! Each thread has a timer of its own processor time. The kernel looks at such timers only when its own clock ticks, so
 //! for shorter intervals the sampler itself sends the signal to the threads that run.
 
-use super::REFRESH;
+use super::Pace;
 use super::collect::Collector;
 use super::engine::Engine;
 use super::mailboxes::Mailboxes;
@@ -85,7 +85,7 @@ pub(super) struct Signals {
     numbers: OsThreads,
     interval: Nanos,
     place: &'static Place,
-    looked: Nanos,
+    pace: Pace,
     /// By the system's number: the key, and its timer, or its processor time at the last look.
     threads: FxHashMap<u32, Target>,
     /// Whether threads have timers; else they are sent signals.
@@ -135,14 +135,13 @@ impl Signals {
             interval,
             // SAFETY: made above or by a session before, and never freed.
             place: unsafe { &*place },
-            looked: Nanos(0),
+            pace: Pace::default(),
             threads: FxHashMap::default(),
             have_timers: interval >= kernel_tick(),
         })
     }
 
     fn refresh(&mut self, collector: &mut Collector<'_>, now: Nanos) {
-        self.looked = now;
         let live = Live::look(self.agent, collector.env);
         let mut before = std::mem::take(&mut self.threads);
         for &thread in &live.threads {
@@ -156,6 +155,7 @@ impl Signals {
             });
             self.threads.insert(sampled.os_tid, Target { key: sampled.key, ..target });
         }
+        self.pace.looked(now);
     }
 
     /// Interrupts the threads that run.
@@ -186,7 +186,7 @@ impl Signals {
 impl Engine for Signals {
     fn sample(&mut self, collector: &mut Collector<'_>) {
         let now = collector.now();
-        if now.since(self.looked) > REFRESH {
+        if self.pace.is_due(now) {
             self.refresh(collector, now);
         }
         if !self.have_timers {

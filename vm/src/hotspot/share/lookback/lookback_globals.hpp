@@ -40,6 +40,10 @@
           "How many callers' frames a trapped return records")              \
           range(1, 1024)                                                    \
                                                                             \
+  product(bool, LookbackTracing, false,                                     \
+          "Emit trace points into methods that an agent names, and offer "  \
+          "the functions of lookback/tracePoints.h to agents; x86-64 only") \
+                                                                            \
   product(bool, LookbackVerify, false, DIAGNOSTIC,                          \
           "Compare each incremental stack trace with a whole one that is "  \
           "taken at the same moment")

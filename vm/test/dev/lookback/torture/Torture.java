@@ -37,6 +37,10 @@ public final class Torture {
             Map.entry("reflection", () -> Reflection.nest(30)),
             Map.entry("locks", Locks::round),
             Map.entry("garbage", () -> Garbage.tree(12)),
+            Map.entry("results", () -> Exits.results(1_000)),
+            Map.entry("natives", () -> Exits.natives(1_000)),
+            Map.entry("faults", () -> Exits.locked(100)),
+            Map.entry("overflow", Exits::overflow),
             Map.entry("unloading", Unloading::round)));
 
     private Torture() {}
