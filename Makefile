@@ -87,7 +87,7 @@ test: build ## Run all tests; the last line is `N passed, N failed`
 	@$(WITH) scripts/test.sh
 test-rust: $(PAGE) ## Test the crates
 	@$(WITH) scripts/test.sh rust
-test-ring-models: ## Check the models of ring and recorder with loom
+test-ring-models: ## Check the models of ring, recorder and sampler with loom
 	@$(WITH) scripts/test.sh ring-models
 test-ring-races: ## Run the ring's threads under ThreadSanitizer
 	@$(WITH) scripts/test.sh ring-races

@@ -15,10 +15,10 @@ mkdir -p "$logs"
 
 part_rust() { cargo test --workspace --exclude lookback-e2e --no-fail-fast; }
 
-# The models of ring and recorder run on other atomics, so they have a target directory of their own.
+# The models of ring, recorder and sampler run on other atomics, so they have a target directory of their own.
 part_ring-models() {
   RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$target/loom CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
-    cargo test -p lookback-ring -p lookback-recorder --release --test loom --no-fail-fast
+    cargo test -p lookback-ring -p lookback-recorder -p lookback-agent --release --test loom --no-fail-fast
 }
 
 # The real threads under ThreadSanitizer. It is an unstable option of the stable compiler; the standard library comes

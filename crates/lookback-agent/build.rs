@@ -9,6 +9,8 @@ fn main() {
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java/runtime");
     let sources = ["LookbackTracePoint", "LookbackSpans"];
     let sources = sources.map(|class| runtime.join(format!("src/java/lang/{class}.java")));
+    // The one custom cfg of this crate, so that a misspelt one is still a warning.
+    println!("cargo::rustc-check-cfg=cfg(loom)");
     println!("cargo::rerun-if-changed={}", runtime.display());
     println!("cargo::rerun-if-env-changed=JAVA_HOME");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));

@@ -4,6 +4,7 @@
 //! than its own interval, and what is sampled by JVMTI has names only as long as its class is there. So one thread of the
 //! agent's takes or gathers all samples, one session at a time, and turns them into events of the format at once.
 
+mod checked;
 mod collect;
 mod engine;
 mod handshake;
@@ -13,6 +14,7 @@ mod names;
 mod os_threads;
 mod partial;
 pub(crate) mod poll;
+mod raw;
 mod safepoint;
 mod signal;
 mod thread_table;

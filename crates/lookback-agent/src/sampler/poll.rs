@@ -9,6 +9,7 @@
 use super::collect::Collector;
 use super::engine::Engine;
 use super::mailboxes::Mailboxes;
+use super::raw::Raw;
 use crate::agent::Agent;
 use crate::clock;
 use crate::java::{Cursor, delete};
@@ -31,7 +32,7 @@ const BOXES: usize = 64;
 const OWN_FRAMES: usize = 4;
 
 struct Place {
-    mailboxes: Mailboxes,
+    mailboxes: Mailboxes<Raw>,
     /// By slab, the sample that its thread has taken last.
     taken: Box<[AtomicU32]>,
 }
@@ -61,7 +62,7 @@ impl Polls {
         // SAFETY: null, or made here and never freed.
         if unsafe { place.as_ref() }.is_none_or(|place| place.taken.len() < agent.region.slabs as usize) {
             let taken = (0..agent.region.slabs).map(|_| AtomicU32::new(0)).collect();
-            place = Box::into_raw(Box::new(Place { mailboxes: Mailboxes::new(BOXES), taken }));
+            place = Box::into_raw(Box::new(Place { mailboxes: Mailboxes::new(BOXES, Raw::empty), taken }));
             // ORDERING: Release; pairs with the Acquire in `take`.
             PLACE.store(place, Ordering::Release);
         }

@@ -13,6 +13,7 @@ use super::collect::Collector;
 use super::engine::Engine;
 use super::mailboxes::Mailboxes;
 use super::os_threads::{OsThreads, is_running};
+use super::raw::Raw;
 use super::thread_table::Live;
 use crate::agent::Agent;
 use crate::clock::{self, ThreadClock};
@@ -75,7 +76,7 @@ static WALK: AtomicUsize = AtomicUsize::new(0);
 const BOXES: usize = 256;
 
 struct Place {
-    mailboxes: Mailboxes,
+    mailboxes: Mailboxes<Raw>,
     refused: [AtomicU64; REFUSALS.len()],
 }
 
@@ -112,7 +113,7 @@ impl Signals {
         if place.is_null() {
             install()?;
             let refused = std::array::from_fn(|_| AtomicU64::new(0));
-            place = Box::into_raw(Box::new(Place { mailboxes: Mailboxes::new(BOXES), refused }));
+            place = Box::into_raw(Box::new(Place { mailboxes: Mailboxes::new(BOXES, Raw::empty), refused }));
             WALK.store(walk as usize, Ordering::Relaxed);
             VM.store(agent.vm, Ordering::Relaxed);
             // ORDERING: Release; pairs with the Acquire in the handler: the two above come before.
