@@ -357,10 +357,7 @@ impl Control<'_> {
     }
 
     fn dump(&mut self, file: Option<PathBuf>, force: bool) -> Answer {
-        let target = match file {
-            Some(file) => file,
-            None => self.next_target(),
-        };
+        let target = file.unwrap_or_else(|| self.next_target());
         written(&target.clone(), || self.write(target, force, Trigger::Command { at: clock::now() }))
     }
 
@@ -375,15 +372,13 @@ impl Control<'_> {
     }
 
     fn end_profile(&mut self, file: PathBuf, force: bool) -> Answer {
-        match self.agent.sampler.end().filter(|(wanted, _)| !wanted.into_ring) {
+        let ended = self.agent.sampler.end().filter(|(wanted, _)| !wanted.into_ring);
+        self.sample();
+        match ended {
             Some((_, taken)) => {
-                self.sample();
                 written(&file.clone(), || incidents::write_profile(self.agent, taken, file, force))
             }
-            None => {
-                self.sample();
-                Answer::Error { message: "no profile is being taken".into(), hint: String::new() }
-            }
+            None => Answer::Error { message: "no profile is being taken".into(), hint: String::new() },
         }
     }
 }

@@ -7,7 +7,6 @@ use crate::agent::Agent;
 use crate::clock;
 use crate::detach;
 use crate::monitors;
-use crate::region::Loss;
 use crate::rewriting;
 use crate::sampler;
 use crate::startup;
@@ -188,8 +187,6 @@ unsafe extern "C" fn garbage_collection_finish(_: *mut c_void) {
         }
         let mut payload = Vec::with_capacity(24);
         Event::Pause(Nanos(began), clock::now(), 0).encode(&mut payload);
-        if agent.region.ring.write(kind::PAUSE, &[&payload]).is_err() {
-            agent.region.lose(Loss::RingFull, 1);
-        }
+        agent.region.record(kind::PAUSE, &[&payload]);
     });
 }

@@ -320,6 +320,13 @@ impl Region {
         unsafe { std::slice::from_raw_parts(self.base.add(at), len) }
     }
 
+    /// Writes an event into the ring; one that finds no room is counted.
+    pub(crate) fn record(&self, kind: u16, parts: &[&[u8]]) {
+        if self.ring.write(kind, parts).is_err() {
+            self.lose(Loss::RingFull, 1);
+        }
+    }
+
     /// Counts a loss; `cause` indexes [`region::LOSS_CAUSES`].
     pub(crate) fn lose(&self, cause: Loss, n: u64) {
         // Relaxed: a counter, read at leisure.

@@ -330,9 +330,7 @@ impl<'a> OwnSlab<'a> {
             let header = Chunk::header(self.key(), s, from, now, lost_here);
             let gap = if lost_here > 0 { gap.as_flattened() } else { &[] };
             let slots = &bytes[begin..begin + n];
-            if self.region.ring.write(event::kind::CHUNK, &[&header, gap, slots]).is_err() {
-                self.region.lose(Loss::RingFull, 1);
-            }
+            self.region.record(event::kind::CHUNK, &[&header, gap, slots]);
             // The slots go before the number does: who is killed between leaves them twice under one
             // number, which a reader sees, and never under two.
             bytes[begin..begin + n].fill(0);

@@ -149,9 +149,16 @@ impl Symbols {
         wait: Wait,
         role: Role,
     ) -> Option<MethodId> {
-        let method =
-            Method { id: MethodId(0), name: name.into(), descriptor: descriptor.into(), line: 0, wait, role };
-        self.find(class, name, descriptor, role).or_else(|| self.add(region, class, "", method))
+        // Made only for a new one: contended monitors come here.
+        let method = || Method {
+            id: MethodId(0),
+            name: name.into(),
+            descriptor: descriptor.into(),
+            line: 0,
+            wait,
+            role,
+        };
+        self.find(class, name, descriptor, role).or_else(|| self.add(region, class, "", method()))
     }
 
     /// The id of any method, traced or not; when it is new, its symbol is written.
@@ -167,9 +174,10 @@ impl Symbols {
         let found = [Role::Method, Role::Precise]
             .into_iter()
             .find_map(|role| self.find(class, name, descriptor, role));
-        let (name, descriptor, wait, role) = (name.into(), descriptor.into(), Wait::None, Role::Method);
-        let method = Method { id: MethodId(0), name, descriptor, line, wait, role };
-        found.or_else(|| self.add(region, class, file, method))
+        let (wait, role) = (Wait::None, Role::Method);
+        let method =
+            || Method { id: MethodId(0), name: name.into(), descriptor: descriptor.into(), line, wait, role };
+        found.or_else(|| self.add(region, class, file, method()))
     }
 
     /// Writes the symbol of a single method, and gives it its id.

@@ -208,9 +208,7 @@ fn announce(
 ) {
     let mut payload = Vec::with_capacity(32 + name.len());
     Event::ThreadStart(ThreadEvent { thread, os_tid, java_tid, at, name }).encode(&mut payload);
-    if agent.region.ring.write(kind, &[&payload]).is_err() {
-        agent.region.lose(Loss::RingFull, 1);
-    }
+    agent.region.record(kind, &[&payload]);
 }
 
 /// Asks all threads to stop recording, at their next exit or timed trace point.

@@ -8,7 +8,6 @@
 use crate::agent::Agent;
 use crate::clock;
 use crate::java;
-use crate::region::Loss;
 use jni_sys::{JNIEnv, jclass, jlong, jstring};
 use lookback_format::event::Event;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,9 +63,7 @@ fn tell(agent: &Agent, env: *mut JNIEnv, tid: u64, name: jstring) {
     }
     let mut payload = Vec::with_capacity(16 + name.len());
     let kind = Event::VirtualName(tid, clock::now(), name).encode(&mut payload);
-    if agent.region.ring.write(kind, &[&payload]).is_err() {
-        agent.region.lose(Loss::RingFull, 1);
-    }
+    agent.region.record(kind, &[&payload]);
 }
 
 #[cfg(test)]

@@ -8,8 +8,6 @@ use super::names::Names;
 use super::os_threads::OsThreads;
 use super::thread_table::{Live, Sampled, ThreadTable};
 use crate::agent::Agent;
-use crate::clock;
-use crate::region::Loss;
 use crate::slab;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::event::{Event, ThreadEvent, frame, kind};
@@ -152,10 +150,7 @@ impl<'a> Collector<'a> {
     /// Writes the event whose payload was made.
     fn write(&mut self, kind: u16) {
         let Some(store) = &mut self.store else {
-            if self.agent.region.ring.write(kind, &[&self.payload]).is_err() {
-                self.agent.region.lose(Loss::RingFull, 1);
-            }
-            return;
+            return self.agent.region.record(kind, &[&self.payload]);
         };
         if store.packed.get_ref().len() > MOST_PACKED {
             return self.lose("samples for which there was no room", 1);
@@ -175,10 +170,5 @@ impl<'a> Collector<'a> {
             store.packed.finish().ok()
         });
         (packed.unwrap_or_default(), self.lost.into_iter().map(|(why, n)| (why.to_owned(), n)).collect())
-    }
-
-    /// The time now.
-    pub(super) fn now(&self) -> Nanos {
-        clock::now()
     }
 }

@@ -11,8 +11,7 @@ use super::engine::{Engine, cores};
 use super::os_threads::{OsThreads, is_running};
 use super::thread_table::{Live, Sampled};
 use crate::agent::Agent;
-use crate::clock::ThreadClock;
-use crate::java::delete;
+use crate::clock::{self, ThreadClock};
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::Nanos;
 use lookback_format::sample::Activity;
@@ -42,11 +41,8 @@ struct Candidate {
 
 impl Handshakes {
     pub(super) fn new(agent: &Agent, env: *mut JNIEnv, all: bool) -> Result<Handshakes, String> {
-        let own = agent.java().and_then(|java| java.current(env)).ok_or("the agent is not alive")?;
-        let numbers = OsThreads::find(env, own);
-        delete(env, own);
         Ok(Handshakes {
-            numbers: numbers?,
+            numbers: OsThreads::find(agent, env)?,
             all,
             most: cores(),
             live: None,
@@ -90,7 +86,7 @@ impl Handshakes {
             // A thread without Java frames is none of ours, or ends.
             Ok(()) if self.frames.is_empty() => false,
             Ok(()) => {
-                let at = collector.now();
+                let at = clock::now();
                 collector.put(candidate.sampled.key, at, activity, &self.frames);
                 true
             }
@@ -102,7 +98,7 @@ impl Handshakes {
 
 impl Engine for Handshakes {
     fn sample(&mut self, collector: &mut Collector<'_>) {
-        let now = collector.now();
+        let now = clock::now();
         if self.pace.is_due(now) {
             self.refresh(collector, now);
         }

@@ -5,8 +5,9 @@
 //! read. So memory is read by a system call that fails where there is none, and what is found is compared with what this
 //! thread knows of itself before anything is believed.
 
+use crate::agent::Agent;
 use crate::hooks::vm_symbol;
-use crate::java::{clear, jni};
+use crate::java::{clear, delete, jni};
 use crate::threads::gettid;
 use jni_sys::{JNIEnv, jfieldID, jobject};
 use std::ffi::{CStr, c_char};
@@ -24,8 +25,15 @@ pub(super) struct OsThreads {
 }
 
 impl OsThreads {
-    /// Looks for it, with the current thread, `own`, as the test.
-    pub(super) fn find(env: *mut JNIEnv, own: jobject) -> Result<OsThreads, String> {
+    /// Looks for it, with the current thread as the test.
+    pub(super) fn find(agent: &Agent, env: *mut JNIEnv) -> Result<OsThreads, String> {
+        let own = agent.java().and_then(|java| java.current(env)).ok_or("the agent is not alive")?;
+        let found = OsThreads::with(env, own);
+        delete(env, own);
+        found
+    }
+
+    fn with(env: *mut JNIEnv, own: jobject) -> Result<OsThreads, String> {
         let missing =
             || "this VM does not tell which of its threads run (HotSpot's descriptions are missing)";
         let class = jni!(env, GetObjectClass, own);

@@ -10,6 +10,7 @@
 use super::collect::Collector;
 use super::engine::{self, cores};
 use crate::agent::Agent;
+use crate::clock;
 use jni_sys::{jint, jlong, jmethodID, jobject};
 use lookback_format::Nanos;
 use lookback_format::sample::{Activity, Engine};
@@ -121,7 +122,7 @@ impl Partial {
             (part(of.first_trace, of.traces), part(of.first_frame, of.frames), of.dropped)
         };
         collector.lose("stack traces for which the VM had no memory", dropped.max(0) as u64);
-        let now = collector.now();
+        let now = clock::now();
         for trace in traces {
             // At a safepoint none samples itself, and what the threads did before is not told.
             let activity = match trace.is_running {
@@ -171,7 +172,7 @@ impl engine::Engine for Partial {
         if code != 0 {
             collector.lose("requests that the VM refused", 1);
         }
-        let now = collector.now();
+        let now = clock::now();
         if now.since(self.retrieved) > RETRIEVAL {
             self.retrieved = now;
             self.take(collector);

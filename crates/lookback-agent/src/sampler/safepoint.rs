@@ -5,6 +5,7 @@
 
 use super::collect::{Collector, MOST_FRAMES};
 use super::engine::Engine;
+use crate::clock;
 use crate::java::delete;
 use lookback_format::sample::Activity;
 use lookback_jvmti::thread_state;
@@ -21,7 +22,7 @@ impl Safepoints {
 impl Engine for Safepoints {
     fn sample(&mut self, collector: &mut Collector<'_>) {
         let (jvmti, env) = (collector.agent.jvmti, collector.env);
-        let at = collector.now();
+        let at = clock::now();
         let taken = jvmti.all_stack_traces(MOST_FRAMES, |thread, state, frames| {
             let sampled = collector.thread(thread, None, at);
             if let Some(sampled) = sampled.filter(|_| !frames.is_empty()) {

@@ -104,10 +104,7 @@ impl Signals {
     pub(super) fn new(agent: &'static Agent, env: *mut JNIEnv, interval: Nanos) -> Result<Signals, String> {
         let walk = vm_symbol(c"AsyncGetCallTrace")
             .ok_or("this VM has no AsyncGetCallTrace; choose another engine")?;
-        let own = agent.java().and_then(|java| java.current(env)).ok_or("the agent is not alive")?;
-        let numbers = OsThreads::find(env, own);
-        delete(env, own);
-        let numbers = numbers?;
+        let numbers = OsThreads::find(agent, env)?;
         // ORDERING: Acquire; pairs with the Release below, of a session before this one.
         let mut place = PLACE.load(Ordering::Acquire);
         if place.is_null() {
@@ -186,7 +183,7 @@ impl Signals {
 
 impl Engine for Signals {
     fn sample(&mut self, collector: &mut Collector<'_>) {
-        let now = collector.now();
+        let now = clock::now();
         if self.pace.is_due(now) {
             self.refresh(collector, now);
         }
