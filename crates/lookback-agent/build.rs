@@ -7,7 +7,7 @@ use std::process::Command;
 
 fn main() {
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java/runtime");
-    let sources = ["LookbackTracePoint", "LookbackSpans"];
+    let sources = ["LookbackTracePoint", "LookbackNativePoint", "LookbackSpans"];
     let sources = sources.map(|class| runtime.join(format!("src/java/lang/{class}.java")));
     // The one custom cfg of this crate, so that a misspelt one is still a warning.
     println!("cargo::rustc-check-cfg=cfg(loom)");

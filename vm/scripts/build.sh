@@ -18,8 +18,7 @@ if [ ! -f "$build/spec.gmk" ]; then
     --enable-headless-only --with-native-debug-symbols=none --disable-warnings-as-errors >"$directory/configure.log" 2>&1 \
     || {
       tail -20 "$directory/configure.log" >&2
-      fail 'configure: what is missing may come with: apt-get install -y autoconf make g++ zip unzip patch libasound2-dev' \
-        'libcups2-dev libfontconfig1-dev libx11-dev libxext-dev libxrandr-dev libxrender-dev libxt-dev libxtst-dev'
+      fail 'configure finds something missing, see above; scripts/setup.sh vm installs what it is known to need'
     }
 fi
 make CONF="linux-$level" hotspot LOG=warn >"$directory/make.log" 2>&1 || { tail -60 "$directory/make.log" >&2; exit 1; }

@@ -22,6 +22,7 @@ use crate::switch::Switch;
 use crate::symbols::Symbols;
 use crate::threads::Seen;
 use crate::virtual_names::VirtualNames;
+use crate::vm_points::VmPoints;
 use crate::{clock, java};
 use jni_sys::{JNIEnv, JavaVM, jobject};
 use lookback_format::Nanos;
@@ -56,6 +57,8 @@ pub(crate) struct Agent {
     pub(crate) options: Options,
     pub(crate) jvmti: Jvmti,
     pub(crate) vm: *mut JavaVM,
+    /// The VM's own trace points, where it has some: then it also keeps the cursors.
+    pub(crate) vm_points: Option<VmPoints>,
     pub(crate) region: Region,
     pub(crate) slabs: Slabs,
     pub(crate) symbols: Symbols,
@@ -234,6 +237,7 @@ impl Agent {
             options,
             jvmti,
             vm,
+            vm_points: VmPoints::find(jvmti),
             region,
             program,
             jvm,
@@ -258,7 +262,7 @@ impl Agent {
         if self.java.get().is_some() {
             return Ok(());
         }
-        let java = Java::find(env)?;
+        let java = Java::find(env, self.vm_points)?;
         let platform_loader = platform_loader(env);
         let groups = self.jvmti.top_thread_groups().unwrap_or_default();
         let global = |r: jobject| if r.is_null() { r } else { jni!(env, NewGlobalRef, r) };
@@ -343,6 +347,7 @@ impl Agent {
             program: self.program.clone(),
             jvm: self.jvm.clone(),
             tracing: self.is_tracing(),
+            by_vm: self.vm_points.is_some(),
             uptime_seconds: clock::now().since(self.started).0 as f64 / 1e9,
             region: self.region.path.clone(),
             ring_bytes: self.region.ring_bytes as u64,

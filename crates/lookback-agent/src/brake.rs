@@ -373,14 +373,17 @@ impl Releaser<'_> {
             own.want_time();
         }
         a.freed.store(now.0, Ordering::Relaxed);
-        let arguments = [jvalue { l: home }, jvalue { j: cursor.0 }];
-        let released = jni!(env, CallStaticBooleanMethodA, release.0, release.1, arguments.as_ptr());
-        clear(env);
-        if released == 0 {
+        let released = java.release(home, cursor, || {
+            let arguments = [jvalue { l: home }, jvalue { j: cursor.0 }];
+            let released = jni!(env, CallStaticBooleanMethodA, release.0, release.1, arguments.as_ptr());
+            clear(env);
+            released != 0
+        });
+        if !released {
             // It recorded a time just now. Who finds it braked once more tries again.
             a.freed.store(0, Ordering::Relaxed);
         }
-        released != 0
+        released
     }
 }
 

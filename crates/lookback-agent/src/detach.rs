@@ -15,6 +15,7 @@ use crate::java::{Cursor, delete, jni};
 use crate::rewriting::TRACE_POINT_CLASS;
 use crate::startup;
 use crate::threads;
+use crate::vm_points;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::control::Rewriting;
 use lookback_options::format_bytes;
@@ -146,7 +147,7 @@ fn is_within(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> bool {
         let Ok(class) = jvmti.declaring_class(frame.method) else { return false };
         let name = jvmti.class_name(class).unwrap_or_default().replace('.', "/");
         delete(env, class);
-        name == TRACE_POINT_CLASS || name == SPANS_CLASS
+        [TRACE_POINT_CLASS, vm_points::CLASS, SPANS_CLASS].contains(&name.as_str())
     })
 }
 

@@ -49,6 +49,10 @@ pub(crate) fn watch(agent: &Agent, on: bool) -> Result<(), String> {
     // Relaxed: of a pause that was not told to its end; none goes on that is told.
     PAUSE_BEGAN.store(0, Ordering::Relaxed);
     enable(VmEvent::ClassFileLoadHook).map_err(|e| format!("the VM refuses its class hook: {e}"))?;
+    if agent.vm_points.is_some() && on {
+        enable(VmEvent::ClassPrepare)
+            .map_err(|e| format!("the VM refuses its event of prepared classes: {e}"))?;
+    }
     // A VM without one of these tells less; that is no reason not to trace.
     let _ = enable(VmEvent::GarbageCollectionStart).and_then(|()| enable(VmEvent::GarbageCollectionFinish));
     if agent.options.waits {
@@ -130,7 +134,12 @@ unsafe extern "C" fn class_file_load_hook(
 unsafe extern "C" fn class_load(_: *mut c_void, _: *mut JNIEnv, _: jobject, _: jclass) {}
 
 unsafe extern "C" fn class_prepare(_: *mut c_void, _: *mut JNIEnv, _: jobject, class: jclass) {
-    with(|agent| sampler::class_prepared(agent, class));
+    with(|agent| {
+        sampler::class_prepared(agent, class);
+        if let Some(points) = &agent.vm_points {
+            points.set_ids(agent, class);
+        }
+    });
 }
 
 unsafe extern "C" fn monitor_wait(

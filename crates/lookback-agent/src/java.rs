@@ -1,8 +1,10 @@
 //! The Java side of a thread: where its cursor is kept, and how native code reaches it.
 //!
 //! The constraint that shaped it: the cursor is a Java field (see `LookbackTracePoint`), so native code goes
-//! through JNI, which is for slow paths only. Field ids are looked up once.
+//! through JNI, which is for slow paths only. Field ids are looked up once. Where the VM has trace points of its own, it has the
+//! cursors, too (see `vm_points`).
 
+use crate::vm_points::VmPoints;
 use jni_sys::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring};
 pub(crate) use lookback_jvmti::{clear, delete, jni};
 use std::ffi::CStr;
@@ -41,6 +43,7 @@ pub(crate) struct Java {
     tid: jfieldID,
     name: Option<jfieldID>,
     current: jmethodID,
+    vm_points: Option<VmPoints>,
 }
 
 // SAFETY: a global reference and ids, valid on every thread for as long as the VM lives.
@@ -50,7 +53,7 @@ unsafe impl Sync for Java {}
 
 impl Java {
     /// Looks everything up. An error says what this VM lacks.
-    pub(crate) fn find(env: *mut JNIEnv) -> Result<Java, String> {
+    pub(crate) fn find(env: *mut JNIEnv, vm_points: Option<VmPoints>) -> Result<Java, String> {
         let class = |name: &CStr| {
             let c = jni!(env, FindClass, name.as_ptr());
             clear(env);
@@ -76,7 +79,9 @@ impl Java {
             clear(env);
         }
         let thread = jni!(env, NewGlobalRef, thread);
-        Ok(Java { thread, holder, cursor, tid, name, current })
+        // Where the home of a cursor is no thread the VM would not find it.
+        let vm_points = vm_points.filter(|_| holder.is_none());
+        Ok(Java { thread, holder, cursor, tid, name, current, vm_points })
     }
 
     /// The object that holds a platform thread's cursor, a local reference; null for a virtual thread.
@@ -89,11 +94,26 @@ impl Java {
 
     /// The cursor kept in `home`.
     pub(crate) fn cursor(&self, env: *mut JNIEnv, home: jobject) -> Cursor {
-        Cursor(jni!(env, GetLongField, home, self.cursor))
+        match &self.vm_points {
+            Some(points) => points.cursor(home),
+            None => Cursor(jni!(env, GetLongField, home, self.cursor)),
+        }
     }
 
     pub(crate) fn set_cursor(&self, env: *mut JNIEnv, home: jobject, cursor: Cursor) {
-        jni!(env, SetLongField, home, self.cursor, cursor.0);
+        match &self.vm_points {
+            Some(points) => points.set_cursor(home, cursor),
+            None => jni!(env, SetLongField, home, self.cursor, cursor.0),
+        }
+    }
+
+    /// Lets the thread of a cursor that is braked go on, unless it has moved it meanwhile; whether it does. `in_java` does so where
+    /// the cursor is a Java field.
+    pub(crate) fn release(&self, home: jobject, cursor: Cursor, in_java: impl FnOnce() -> bool) -> bool {
+        match &self.vm_points {
+            Some(points) => points.replace(home, cursor, Cursor(-cursor.0)),
+            None => in_java(),
+        }
     }
 
     /// Java's id of a thread.
@@ -119,7 +139,10 @@ impl Java {
     /// Runs `f` with the current thread's cursor and keeps the one that it gives; nothing happens when the
     /// thread is not traced. For events on the program's threads; a pending exception is kept.
     pub(crate) fn with_cursor(&self, env: *mut JNIEnv, f: impl FnOnce(Cursor) -> Cursor) {
-        keeping_exception(env, || self.with_carriers_cursor(env, f));
+        match &self.vm_points {
+            Some(points) => points.with_cursor(f),
+            None => keeping_exception(env, || self.with_carriers_cursor(env, f)),
+        }
     }
 
     /// As [`Java::with_cursor`], when the current thread is known: `thread`, which may be a virtual one. Tells `f` whether it
@@ -130,6 +153,9 @@ impl Java {
         thread: jobject,
         f: impl FnOnce(Cursor, bool) -> Cursor,
     ) {
+        if let Some(points) = &self.vm_points {
+            return keeping_exception(env, || points.with_cursor(|cursor| f(cursor, true)));
+        }
         keeping_exception(env, || {
             let home = self.home(env, thread);
             if home.is_null() {

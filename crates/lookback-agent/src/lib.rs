@@ -48,6 +48,7 @@ mod ticker;
 mod trace_points;
 mod unmounted;
 mod virtual_names;
+mod vm_points;
 mod waits;
 mod watched;
 

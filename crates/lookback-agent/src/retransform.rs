@@ -56,7 +56,7 @@ pub(crate) fn pass(agent: &Agent, env: *mut JNIEnv, classes: Vec<jclass>) -> Rew
     let begun = Instant::now();
     for batch in classes.chunks(BATCH) {
         let batch_begun = Instant::now();
-        halves(agent, env, batch);
+        rewrite(agent, env, batch);
         done.classes += batch.len() as u64;
         done.longest_seconds = done.longest_seconds.max(batch_begun.elapsed().as_secs_f64());
         done.seconds = begun.elapsed().as_secs_f64();
@@ -125,7 +125,7 @@ fn is_held(agent: &Agent, class: u64) -> bool {
 
 /// Hands over these classes. Gives the references back.
 fn all(agent: &Agent, env: *mut JNIEnv, classes: Vec<jclass>) {
-    classes.chunks(BATCH).for_each(|batch| halves(agent, env, batch));
+    classes.chunks(BATCH).for_each(|batch| rewrite(agent, env, batch));
     classes.into_iter().for_each(|c| delete(env, c));
 }
 
@@ -167,6 +167,14 @@ fn loaded(agent: &Agent, env: *mut JNIEnv, mut is_wanted: impl FnMut(jclass) -> 
     let (chosen, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|class| is_chosen(class));
     others.into_iter().for_each(|c| delete(env, c));
     chosen
+}
+
+/// Rewrites these classes; where the VM has trace points of its own, they are as their methods are traced now.
+fn rewrite(agent: &Agent, env: *mut JNIEnv, classes: &[jclass]) {
+    halves(agent, env, classes);
+    if let Some(points) = &agent.vm_points {
+        classes.iter().for_each(|&class| points.set_ids(agent, class));
+    }
 }
 
 /// Rewrites all of these that the VM takes. One that it refuses, because it does not verify or has failed to

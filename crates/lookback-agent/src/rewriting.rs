@@ -6,6 +6,7 @@
 use crate::agent::Agent;
 use crate::clock;
 use crate::symbols::{Known, hash_class, hash_method, hash_single};
+use crate::vm_points;
 use crate::waits;
 use jni_sys::{JNIEnv, jobject};
 use lookback_classfile::{ClassInfo, JavaStr, MethodInfo, Policy, Probe, Scratch, TracePoints, rewrite};
@@ -18,6 +19,8 @@ use std::sync::{Arc, Mutex};
 /// The class with the trace points, as class files name it.
 pub(crate) const TRACE_POINT_CLASS: &str = "java/lang/LookbackTracePoint";
 const POINTS: TracePoints = TracePoints::in_class(TRACE_POINT_CLASS);
+/// Where the VM records the others.
+const NATIVE_POINTS: TracePoints = TracePoints::in_class(vm_points::CLASS);
 
 /// What was seen, rewritten and left alone.
 #[derive(Default)]
@@ -88,14 +91,16 @@ pub(crate) fn class_file(
     }
     let begun = clock::thread_cpu();
     let mut plan = Plan::new(agent, jdk);
+    let points = if agent.vm_points.is_some() { &NATIVE_POINTS } else { &POINTS };
     let outcome = SCRATCH.with(|s| match s.try_borrow_mut() {
-        Ok(mut scratch) => rewrite(bytes, &POINTS, &mut plan, &mut scratch),
-        Err(_) => rewrite(bytes, &POINTS, &mut plan, &mut Scratch::new()),
+        Ok(mut scratch) => rewrite(bytes, points, &mut plan, &mut scratch),
+        Err(_) => rewrite(bytes, points, &mut plan, &mut Scratch::new()),
     });
     let mut counts = vec![
         ("classes seen", 1),
         ("methods trivial", plan.trivial),
         ("methods not selected", plan.unselected),
+        ("methods traced by the VM", plan.by_vm),
     ];
     let new = match outcome {
         Ok(outcome) => {
@@ -142,6 +147,8 @@ struct Plan<'a> {
     plain: Vec<MethodId>,
     trivial: u64,
     unselected: u64,
+    /// Methods that the VM records: they get no trace points here.
+    by_vm: u64,
 }
 
 impl<'a> Plan<'a> {
@@ -158,6 +165,7 @@ impl<'a> Plan<'a> {
             plain: Vec::new(),
             trivial: 0,
             unselected: 0,
+            by_vm: 0,
         }
     }
 
@@ -278,6 +286,10 @@ impl Policy for Plan<'_> {
         let id = lookback_classfile::MethodId(id.0);
         match kind {
             Kind::Precise if has_times => Probe::Precise(id),
+            Kind::Plain | Kind::Precise if self.agent.vm_points.is_some() => {
+                self.by_vm += 1;
+                Probe::None
+            }
             Kind::Plain | Kind::Precise => Probe::Plain(id),
             Kind::Timed if wait == Wait::Carrier => Probe::Mount(id),
             Kind::Timed => Probe::Timed(id),

@@ -201,7 +201,12 @@ impl<'a> OwnSlab<'a> {
     pub(crate) fn put(&self, cursor: usize, words: &[u32], now: Nanos) -> usize {
         let mut cursor = cursor;
         if cursor - self.base() + words.len() * 4 > slab::SLOTS_END {
+            let at = cursor - self.base();
             cursor = self.empty(cursor, now);
+            if at < slab::SLOTS_END {
+                // Relaxed: as below. A slot may stand here that is written anew with its time.
+                self.u32(at).store(0, Ordering::Relaxed);
+            }
         }
         for &w in words {
             // Relaxed: readers take what is there up to the first zero word. x86 keeps the stores' order;

@@ -9,7 +9,6 @@ use crate::java::{self, Cursor, clear, jni};
 use crate::log;
 use crate::region::Loss;
 use crate::server::Message;
-use crate::slab::OwnSlab;
 use crate::threads;
 use crate::trace_points;
 use jni_sys::{JNI_FALSE, JNI_TRUE, JNIEnv, jboolean, jclass, jint, jlong, jstring};
@@ -73,11 +72,21 @@ pub(crate) extern "system" fn Java_java_lang_LookbackSpans_moment(
     cursor: jlong,
     id: jint,
 ) -> jlong {
-    let moment = |_: &_, own: &OwnSlab<'_>, at, now| {
-        let entered = own.put_exact(at, id as u32, now);
-        own.put_exact(entered, id as u32 | EXIT, now)
-    };
-    trace_points::slow(Cursor(cursor), moment).0
+    moment(Cursor(cursor), id as u32).0
+}
+
+/// One time for the entry and the exit.
+pub(crate) fn moment(cursor: Cursor, id: u32) -> Cursor {
+    trace_points::slow(cursor, |_, own, at, now| {
+        let entered = own.put_exact(at, id, now);
+        own.put_exact(entered, id | EXIT, now)
+    })
+}
+
+/// Whether the VM keeps the cursors.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackSpans_isByVm(_: *mut JNIEnv, _: jclass) -> jboolean {
+    jboolean::from(Agent::newest().is_some_and(|agent| agent.vm_points.is_some()))
 }
 
 /// The key of a name, see `LookbackSpans`.

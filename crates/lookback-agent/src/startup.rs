@@ -11,6 +11,7 @@ use crate::control;
 use crate::events;
 use crate::java::{clear, jni};
 use crate::log;
+use crate::reach;
 use crate::region::{Names, Region};
 use crate::retransform;
 use crate::rewriting::TRACE_POINT_CLASS;
@@ -260,6 +261,9 @@ pub(crate) fn go_live(agent: &'static Agent, env: *mut JNIEnv, late: bool) -> Re
     agent.come_alive(env)?;
     let again = agent.before.is_some();
     let class = if again { find_trace_points(env) } else { define_trace_points(agent, env) }?;
+    if let Some(points) = &agent.vm_points {
+        points.take(env, again)?;
+    }
     link_trace_points(env, class)?;
     ticker::publish(&agent.region, clock::now());
     let most = agent.options.ticker_share();
@@ -410,6 +414,8 @@ pub(crate) fn end(agent: &'static Agent) {
             nanos / 1_000
         ));
         counts.iter().for_each(|(name, n)| log::line(&format!("{name}: {n}")));
+        let bytes = agent.ring_end() * u64::from(agent.region.ring.geometry().block_size);
+        log::line(&format!("records, about: {:.0}", bytes as f64 * reach::records_per_byte(agent)));
         incidents::losses(agent).iter().for_each(|(cause, n)| log::line(&format!("lost, {cause}: {n}")));
     }
     if let Some(socket) = &agent.socket {

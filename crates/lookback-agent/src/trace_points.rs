@@ -70,6 +70,43 @@ pub(crate) fn slow(
     catch_unwind(AssertUnwindSafe(run)).ok().flatten().unwrap_or(Cursor::OFF)
 }
 
+/// A slot was written just before `cursor`, and the poll word is set or the slab filled: writes its exact time.
+pub(crate) fn polled(cursor: Cursor, slot: u32) -> Cursor {
+    slow(cursor, |_, own, at, now| match own.poll() {
+        0 => at,
+        _ => own.put_exact(at - 4, slot, now),
+    })
+}
+
+/// An entry into, or exit from, a method whose times are exact.
+pub(crate) fn timed(cursor: Cursor, slot: u32) -> Cursor {
+    slow(cursor, |_, own, at, now| own.put_exact(at, slot, now))
+}
+
+/// An entry into, or exit from, a method whose times are exact. Such methods are the program's choice or an earlier run's, so
+/// a braked thread records them as well, but not any number.
+pub(crate) fn precise(cursor: Cursor, slot: u32) -> Cursor {
+    slow(cursor, |agent, own, at, now| {
+        agent.brake.charge(own.index);
+        if cursor.is_braked() && agent.brake.is_overdrawn(own.index, now) {
+            own.hold_precise(true);
+        }
+        own.put_exact(at, slot, now)
+    })
+}
+
+/// An entry into, or exit from, a method that a detector watches.
+pub(crate) fn watched(cursor: Cursor, slot: u32, rule: u32) -> Cursor {
+    slow(cursor, |agent, own, at, now| {
+        if slot & slot::EXIT == 0 {
+            agent.detector.enter(&agent.region, own, slot, agent.rule_now(slot, rule), now);
+        } else {
+            agent.detector.exit(&agent.region, own, now);
+        }
+        own.put_exact(at, slot, now)
+    })
+}
+
 /// An exit, its slot written just before `cursor`, whose poll word was set or whose slab is filled.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
@@ -78,16 +115,11 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_poll(
     cursor: jlong,
     exit: jint,
 ) -> jlong {
-    let exact = |_: &_, own: &OwnSlab<'_>, at: usize, now| match own.poll() {
-        0 => at,
-        _ => own.put_exact(at - 4, exit as u32, now),
-    };
-    let cursor = slow(Cursor(cursor), exact);
+    let cursor = polled(Cursor(cursor), exit as u32);
     poll::here(env, cursor);
     cursor.0
 }
 
-/// An entry into, or exit from, a method whose times are exact.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_timed(
     _: *mut JNIEnv,
@@ -95,11 +127,9 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_timed(
     cursor: jlong,
     slot: jint,
 ) -> jlong {
-    slow(Cursor(cursor), |_, own, at, now| own.put_exact(at, slot as u32, now)).0
+    timed(Cursor(cursor), slot as u32).0
 }
 
-/// An entry into, or exit from, a method whose times are exact. Such methods are the program's choice or an earlier run's, so
-/// a braked thread records them as well, but not any number.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_precise(
     _: *mut JNIEnv,
@@ -107,15 +137,18 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_precise(
     cursor: jlong,
     slot: jint,
 ) -> jlong {
-    let cursor = Cursor(cursor);
-    let precise = |agent: &Agent, own: &OwnSlab<'_>, at, now| {
-        agent.brake.charge(own.index);
-        if cursor.is_braked() && agent.brake.is_overdrawn(own.index, now) {
-            own.hold_precise(true);
-        }
-        own.put_exact(at, slot as u32, now)
-    };
-    slow(cursor, precise).0
+    precise(Cursor(cursor), slot as u32).0
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_watched(
+    _: *mut JNIEnv,
+    _: jclass,
+    cursor: jlong,
+    slot: jint,
+    rule: jint,
+) -> jlong {
+    watched(Cursor(cursor), slot as u32, rule as u32).0
 }
 
 /// An entry into the method in which a carrier runs a virtual thread: its watched calls come with it.
@@ -163,28 +196,6 @@ pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_readied(
     tid: jlong,
 ) -> jlong {
     slow(Cursor(cursor), |_, own, at, now| own.put(at, &slot::ready(tid as u64, now), now)).0
-}
-
-/// An entry into, or exit from, a method that a detector watches.
-#[unsafe(no_mangle)]
-pub(crate) extern "system" fn Java_java_lang_LookbackTracePoint_watched(
-    _: *mut JNIEnv,
-    _: jclass,
-    cursor: jlong,
-    slot: jint,
-    rule: jint,
-) -> jlong {
-    let slot = slot as u32;
-    let watched = |agent: &'static Agent, own: &OwnSlab<'_>, at, now| {
-        if slot & slot::EXIT == 0 {
-            let rule = agent.rule_now(slot, rule as u32);
-            agent.detector.enter(&agent.region, own, slot, rule, now);
-        } else {
-            agent.detector.exit(&agent.region, own, now);
-        }
-        own.put_exact(at, slot, now)
-    };
-    slow(Cursor(cursor), watched).0
 }
 
 /// Called through Java by the agent, at its attachment and when it leaves: shows that these natives are linked, and takes

@@ -13,6 +13,7 @@ fn status() -> Status {
         pid: std::process::id(),
         program: "com.acme.Main".into(),
         jvm: "OpenJDK 25".into(),
+        by_vm: false,
         tracing: true,
         uptime_seconds: 75.0,
         region: "/run/x.region".into(),

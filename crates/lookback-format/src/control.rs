@@ -134,6 +134,9 @@ pub struct Status {
     pub jvm: String,
     /// Whether tracing is on.
     pub tracing: bool,
+    /// Whether the VM itself records what is entered and left, where there are frames of it: the extended VM.
+    #[serde(default)]
+    pub by_vm: bool,
     /// Seconds since the agent began.
     pub uptime_seconds: f64,
     /// The region file.

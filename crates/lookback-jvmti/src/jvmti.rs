@@ -509,6 +509,13 @@ impl Jvmti {
         Ok(entries.map(|e| (e.start_location as u16, e.line_number as u16)).collect())
     }
 
+    /// The methods that a class declares; an error when it is not prepared.
+    pub fn class_methods(self, class: jclass) -> Result<Vec<jmethodID>> {
+        let (mut n, mut p) = (0, null_mut::<jmethodID>());
+        call!(self, 52, class => jclass, &raw mut n => *mut jint, &raw mut p => *mut *mut jmethodID)?;
+        Ok(self.take_array(p, n))
+    }
+
     /// Has the VM make identifiers for all methods of a class.
     pub fn make_method_ids(self, class: jclass) -> Result<()> {
         let (mut n, mut p) = (0, null_mut::<jmethodID>());

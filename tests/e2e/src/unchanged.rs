@@ -87,7 +87,8 @@ fn classes_of_ten_large_libraries_pass_the_verifier() {
         with.same_as(&without);
         let last = with.out.lines().last().unwrap_or_default();
         assert!(last.ends_with("verify errors 0"), "{last}");
-        let rewritten = figure(&with, "classes rewritten");
+        // The extended VM's trace points need no rewriting.
+        let rewritten = figure(&with, if jdk.is_extended { "classes seen" } else { "classes rewritten" });
         assert!(rewritten > 20_000, "{:?}", with.agent_lines());
         assert_eq!(figure(&with, "classes without room for symbols"), 0);
         println!("JDK {}: {last}; verified {rewritten} rewritten classes", jdk.version);

@@ -139,6 +139,12 @@ impl Governor {
         self.decided().dropped.contains(&id)
     }
 
+    /// Whether a method may be dropped and is not, and has no exact times.
+    pub(crate) fn is_plain(&self, id: MethodId) -> bool {
+        let decided = self.decided();
+        self.class_of(id).is_some() && !decided.dropped.contains(&id) && !decided.precise.contains(&id)
+    }
+
     fn decided(&self) -> RwLockReadGuard<'_, Decided> {
         self.decided.read().unwrap_or_else(|e| e.into_inner())
     }
@@ -429,6 +435,7 @@ impl Rounds {
             .for_each(|id| self.chooser.not_restored(*id, now));
         decision.drop.retain(can_change);
         decision.restore.retain(can_change);
+        let mut without_times = FxHashSet::default();
         {
             let decided = &mut *agent.governor.decided_mut();
             for &id in &decision.drop {
@@ -436,6 +443,7 @@ impl Rounds {
                 if decided.precise.remove(&id) {
                     decided.imprecise.insert(id);
                     self.chooser.not_dropped(id);
+                    without_times.extend(agent.governor.class_of(id));
                 } else {
                     decided.dropped.insert(id);
                 }
@@ -446,7 +454,14 @@ impl Rounds {
         }
         let changed = decision.drop.iter().chain(&decision.restore);
         let classes: FxHashSet<u64> = changed.filter_map(|&id| agent.governor.class_of(id)).collect();
-        retransform::named(agent, env, &classes);
+        match &agent.vm_points {
+            // What has exact times has them by its bytecode.
+            Some(points) => {
+                retransform::named(agent, env, &without_times);
+                points.set_ids_of(agent, env, &classes);
+            }
+            None => retransform::named(agent, env, &classes),
+        }
         !classes.is_empty()
     }
 

@@ -46,6 +46,13 @@ pub(super) struct Polls {
 
 impl Polls {
     pub(super) fn new(agent: &'static Agent, interval: Nanos) -> Result<Polls, String> {
+        if agent.vm_points.is_some() {
+            return Err(
+                "the engine poll takes samples at trace points of bytecode, and here the VM has its own; \
+                        choose partial-incremental"
+                    .into(),
+            );
+        }
         if !agent.is_tracing() {
             return Err("the engine poll needs tracing: threads sample themselves at trace points; \
                         `lookback start` turns it on, or choose another engine"

@@ -67,6 +67,8 @@ const REFUSALS: [&str; 12] = [
 
 /// Whether the handler is to do anything.
 static IS_ON: AtomicBool = AtomicBool::new(false);
+/// Whether methods must have identifiers.
+static NEEDS_IDS: AtomicBool = AtomicBool::new(false);
 static PLACE: AtomicPtr<Place> = AtomicPtr::new(std::ptr::null_mut());
 /// The VM, for the handler.
 static VM: AtomicPtr<JavaVM> = AtomicPtr::new(std::ptr::null_mut());
@@ -119,6 +121,7 @@ impl Signals {
         // Without its event the VM refuses each sample; the other tells of classes whose methods need identifiers.
         let enable =
             |event| agent.jvmti.enable(event, true).map_err(|e| format!("the VM refuses an event: {e}"));
+        NEEDS_IDS.store(true, Ordering::Relaxed);
         enable(Event::ClassLoad)?;
         enable(Event::ClassPrepare)?;
         for class in agent.jvmti.loaded_classes().unwrap_or_default() {
@@ -201,15 +204,22 @@ impl Engine for Signals {
 impl Drop for Signals {
     fn drop(&mut self) {
         IS_ON.store(false, Ordering::Relaxed);
+        NEEDS_IDS.store(false, Ordering::Relaxed);
         let _ = self.agent.jvmti.enable(Event::ClassLoad, false);
-        let _ = self.agent.jvmti.enable(Event::ClassPrepare, false);
+        // Where the VM has trace points of its own, they need it as well.
+        if self.agent.vm_points.is_none() {
+            let _ = self.agent.jvmti.enable(Event::ClassPrepare, false);
+        }
     }
 }
 
 /// Makes identifiers for the methods of a class, so that a handler finds them.
 pub(crate) fn class_prepared(agent: &Agent, class: jclass) {
-    // A class that is not prepared yet is an error, and comes later.
-    let _ = agent.jvmti.make_method_ids(class);
+    // Relaxed: set before the event is enabled, which others may want as well.
+    if NEEDS_IDS.load(Ordering::Relaxed) {
+        // A class that is not prepared yet is an error, and comes later.
+        let _ = agent.jvmti.make_method_ids(class);
+    }
 }
 
 /// How often the kernel looks at timers of processor time: when its own clock ticks.

@@ -44,7 +44,14 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
         ("Program", format!("{} (process {})", named(&s.program), s.pid)),
         ("VM", named(&s.jvm)),
         ("Lookback", format!("{}, for {}", named(&s.lookback), seconds(s.uptime_seconds))),
-        ("Tracing", if s.tracing { "on".into() } else { format!("off; lookback start {}", s.pid) }),
+        (
+            "Tracing",
+            match (s.tracing, s.by_vm) {
+                (true, true) => "on, by the VM's own trace points: a method that is inlined has none".into(),
+                (true, false) => "on".into(),
+                (false, _) => format!("off; lookback start {}", s.pid),
+            },
+        ),
         (
             "Reaches back",
             format!(

@@ -12,7 +12,12 @@ use std::sync::{Mutex, OnceLock};
 pub(crate) struct Jdk {
     pub(crate) version: u32,
     pub(crate) home: PathBuf,
+    /// Whether its VM is the extended one (`make vm`), which then runs with all that it offers.
+    pub(crate) is_extended: bool,
 }
+
+/// What turns on the trace points and samples of the extended VM, which records no call that is inlined.
+pub(crate) const EXTENDED: [&str; 3] = ["-XX:+LookbackTracing", "-XX:+LookbackSampling", "-XX:-Inline"];
 
 impl Jdk {
     /// One of its programs.
@@ -22,7 +27,7 @@ impl Jdk {
 }
 
 /// The JDKs under test: 17 and 25, and 21 where `JAVA_HOME_21` names one. With `LOOKBACK_ONE_JDK=1` those of
-/// 17 and 25 that are there.
+/// 17 and 25 that are there. `JAVA_HOME_17` may name the extended one.
 pub(crate) fn jdks() -> &'static [Jdk] {
     static JDKS: OnceLock<Vec<Jdk>> = OnceLock::new();
     JDKS.get_or_init(|| {
@@ -63,11 +68,16 @@ fn find_jdk(version: u32) -> Option<Jdk> {
     let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|e| e.path());
     let mut homes: Vec<PathBuf> = installed.collect();
     homes.sort();
-    named
-        .into_iter()
-        .chain(homes)
-        .find(|home| version_of(home) == Some(version))
-        .map(|home| Jdk { version, home })
+    named.into_iter().chain(homes).find(|home| version_of(home) == Some(version)).map(|home| Jdk {
+        version,
+        is_extended: is_extended(&home),
+        home,
+    })
+}
+
+fn is_extended(home: &Path) -> bool {
+    let mut java = Command::new(home.join("bin/java"));
+    java.args(EXTENDED).arg("-version").output().is_ok_and(|out| out.status.success())
 }
 
 /// The version that a JDK's own `release` file tells.

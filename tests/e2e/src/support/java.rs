@@ -23,7 +23,8 @@ pub(crate) struct Java<'a> {
 impl<'a> Java<'a> {
     /// A program of `tests/programs`, or of the workloads after [`Java::workloads`].
     pub(crate) fn new(jdk: &'a Jdk, place: &'a Place, program: &[&str]) -> Java<'a> {
-        let options = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"].map(OsString::from).to_vec();
+        let mut options = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"].map(OsString::from).to_vec();
+        options.extend(artifacts::EXTENDED.iter().filter(|_| jdk.is_extended).map(OsString::from));
         Java {
             jdk,
             place,
@@ -67,6 +68,7 @@ impl<'a> Java<'a> {
     /// Replaces the JVM options that every program has here.
     pub(crate) fn only_options(mut self, options: &[&str]) -> Self {
         self.options = options.iter().map(OsString::from).collect();
+        self.options.extend(artifacts::EXTENDED.iter().filter(|_| self.jdk.is_extended).map(OsString::from));
         self
     }
 

@@ -25,7 +25,12 @@ public final class LookbackSpans {
     /** Whether every thread's cursor is valid, as it is from the first use of this class on unless the VM refused. */
     private static final boolean READY = ready();
 
+    /** Whether the VM keeps the threads' cursors: then nothing can be written from here. */
+    private static final boolean BY_VM = READY && isByVm();
+
     private LookbackSpans() {}
+
+    private static native boolean isByVm();
 
     /** Has the agent see every thread from now on: before, what holds the cursor may hold the size of a stack. */
     private static native boolean ready();
@@ -41,6 +46,9 @@ public final class LookbackSpans {
 
     /** Whether the calling thread is recorded now. */
     public static boolean isRecording() {
+        if (BY_VM) {
+            return LookbackNativePoint.isRecording();
+        }
         return READY && U.getLong(LookbackTracePoint.home(), LookbackTracePoint.CURSOR) != 0;
     }
 
@@ -56,9 +64,13 @@ public final class LookbackSpans {
 
     /** Something happens: a span without a length. */
     public static void instant(long key) {
+        int id = (int) key & ID;
+        if (BY_VM) {
+            LookbackNativePoint.instant(id);
+            return;
+        }
         Object home = LookbackTracePoint.home();
         long cursor = U.getLong(home, LookbackTracePoint.CURSOR);
-        int id = (int) key & ID;
         if (READY && cursor != 0 && id != 0) {
             if (isPlain(cursor, 2 * EXACT)) {
                 long now = System.nanoTime();
@@ -76,10 +88,14 @@ public final class LookbackSpans {
     private static native long moment(long cursor, int id);
 
     private static void put(long key, int slot) {
+        int rule = (int) (key >>> 32);
+        if (BY_VM) {
+            LookbackNativePoint.span(slot, rule - 1);
+            return;
+        }
         Object home = LookbackTracePoint.home();
         long cursor = U.getLong(home, LookbackTracePoint.CURSOR);
         if (READY && cursor != 0 && (slot & ID) != 0) {
-            int rule = (int) (key >>> 32);
             if (rule != 0) {
                 cursor = LookbackTracePoint.watched(cursor, slot, rule - 1);
             } else if (isPlain(cursor, EXACT)) {
