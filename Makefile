@@ -107,14 +107,17 @@ ATTACHMENTS ?= 100
 test-detach: build ## Attach to one program and leave it ATTACHMENTS times, on each JDK; minutes
 	@$(WITH) env LOOKBACK_ATTACHMENTS=$(ATTACHMENTS) cargo test -q -p lookback-e2e a_program_can_be_left -- --nocapture
 
-.PHONY: vm test-vm bench-vm mutants-vm
+.PHONY: vm test-vm soak-vm bench-vm mutants-vm
 VM := $(TARGET)/vm
 vm: ## Build the extended HotSpot, target/vm/jdk-release; fetches OpenJDK's source from Debian; some ten minutes
 	@scripts/setup.sh vm
 	@$(STEP) 'build: extended HotSpot' $(WITH) vm/scripts/build.sh $(VM)
-test-vm: vm ## Sample and trace what is hard on the extended HotSpot, with each collector, and check each stack trace, entry and exit
-	@$(WITH) vm/scripts/torture.sh $(VM)/jdk-release 20
+test-vm: vm build ## Sample and trace what is hard on the extended HotSpot, with each collector, and check each stack trace, entry and exit; then the agent on it
+	@$(WITH) vm/scripts/torture.sh $(VM)/jdk-release 10
 	@$(WITH) vm/scripts/tracepoints.sh $(VM)/jdk-release 5
+	@$(WITH) vm/scripts/agent.sh $(VM)/jdk-release
+soak-vm: vm build ## Sample the programs on the extended HotSpot at 0.1 ms, and trace them, for an hour
+	@$(WITH) vm/scripts/soak.sh $(VM)/jdk-release 60
 bench-vm: vm build ## Cost of a trace point in the extended HotSpot; events and cost on whole programs, beside trace points of bytecode
 	@$(WITH) vm/scripts/listing1.sh $(VM)/jdk-release
 	@$(WITH) bench/vm-points.sh

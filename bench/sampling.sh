@@ -64,7 +64,7 @@ session() {
 extended=$target/vm/jdk-release/bin/java
 for workload in "${workloads[@]}"; do
   session "$(jdk_home 17)/bin/java" "$workload" safepoint handshake signal poll
-  [ ! -x "$extended" ] || session "$extended" "$workload" incremental partial partial-incremental
+  [ ! -x "$extended" ] || session "$extended" "$workload" incremental partial partial-incremental incremental-signal
 done
 python3 bench/sampling.py "$manifest"
 [ "${1:-}" = --smoke ] || for name in sampling-10ms sampling sampling-100us; do bench/experiment.sh "$name"; done

@@ -13,15 +13,18 @@ g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC -pthread -I"$jdk/include" -I"$jdk
   -o "$directory/libchecking.so" "$here/test/checking_agent.cpp" "$here/test/natives.cpp"
 "$jdk/bin/javac" -d "$directory/classes" "$here"/test/dev/lookback/torture/*.java
 run() {
-  local log=$directory/log
-  if ! "$jdk/bin/java" -Xmx1g -XX:+LookbackSampling -XX:+UnlockDiagnosticVMOptions -XX:+LookbackVerify "$@" \
-      -agentpath:"$directory/libchecking.so=interval=100" -cp "$directory/classes" dev.lookback.torture.Torture "$seconds" \
-      >"$log" 2>&1; then
-    cat "$log"
-    echo "torture failed: $*" >&2
-    return 1
-  fi
-  printf '%-40s %s\n' "$*" "$(grep '^checked' "$log")"
+  local log=$directory/log how
+  # Partial safepoints; and signals that ask threads wherever they are.
+  for how in interval=100 interval=100,signals; do
+    if ! "$jdk/bin/java" -Xmx1g -XX:+LookbackSampling -XX:+UnlockDiagnosticVMOptions -XX:+LookbackVerify "$@" \
+        -agentpath:"$directory/libchecking.so=$how" -cp "$directory/classes" dev.lookback.torture.Torture "$seconds" \
+        >"$log" 2>&1; then
+      cat "$log"
+      echo "torture failed: $* ($how)" >&2
+      return 1
+    fi
+    printf '%-32s %-21s %s\n' "$*" "$how" "$(grep '^checked' "$log")"
+  done
 }
 if [ $# -gt 0 ]; then
   run "$@"

@@ -1,6 +1,6 @@
 // A JVMTI agent that samples the program through Lookback's extension functions, as often as it is told, and checks every
 // stack trace by means that know nothing of how stacks are walked:
-//   -agentpath:libchecking.so=[interval=US][,retrieve=MS][,most=N][,safepoint][,whole]
+//   -agentpath:libchecking.so=[interval=US][,retrieve=MS][,most=N][,safepoint][,whole][,signals]
 //
 // What is checked: of two frames in a row whose methods are both the program's own, the bytecode at the caller's index calls a
 // method of the callee's name; the outermost frame is where threads begin; a trace begins in no loop. With -XX:+LookbackVerify
@@ -11,6 +11,11 @@
 
 #include <jvmti.h>
 #include "lookback/stackTraces.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -34,6 +39,7 @@ struct Options {
   long retrieve_ms = 50;
   jint most = 2;
   jint how = 0;
+  bool by_signals = false;
 };
 
 struct Method {
@@ -55,6 +61,7 @@ struct Found {
 jvmtiEnv* jvmti;
 Options options;
 LookbackRequestStackTraces request_traces;
+LookbackRequestOwnStackTrace request_own_trace;
 LookbackRetrieveStackTraces retrieve_traces;
 std::atomic<bool> is_over{false};
 std::atomic<bool> has_ended{false};
@@ -175,14 +182,36 @@ void retrieve(JNIEnv* jni) {
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(all));
 }
 
+void handle_signal(int) { request_own_trace(jvmti); }
+
+// Interrupts the threads of this process, one after the other, wherever they are.
+void interrupt_next() {
+  static std::vector<long> threads;
+  if (threads.empty()) {
+    DIR* const directory = opendir("/proc/self/task");
+    for (dirent* entry; directory != nullptr && (entry = readdir(directory)) != nullptr;) {
+      if (std::atol(entry->d_name) > 0) threads.push_back(std::atol(entry->d_name));
+    }
+    if (directory != nullptr) closedir(directory);
+  }
+  if (threads.empty()) return;
+  // Of one that has ended it is an error.
+  syscall(SYS_tgkill, getpid(), threads.back(), SIGPROF);
+  threads.pop_back();
+}
+
 void JNICALL sample(jvmtiEnv*, JNIEnv* jni, void*) {
   using clock = std::chrono::steady_clock;
   auto next = clock::now();
   auto retrieval = next;
   for (jlong tag = 1; !is_over; tag++) {
     jint taken = 0;
-    const jvmtiError error = request_traces(jvmti, tag, 0, nullptr, options.most, options.how, 10'000'000, &taken);
-    if (error != JVMTI_ERROR_NONE) fail("RequestStackTraces", error);
+    if (options.by_signals) {
+      interrupt_next();
+    } else {
+      const jvmtiError error = request_traces(jvmti, tag, 0, nullptr, options.most, options.how, 10'000'000, &taken);
+      if (error != JVMTI_ERROR_NONE) fail("RequestStackTraces", error);
+    }
     next += std::chrono::microseconds(options.interval_us);
     if (clock::now() >= retrieval) {
       retrieve(jni);
@@ -202,11 +231,13 @@ void find_functions() {
   for (jint i = 0; i < count; i++) {
     if (!std::strcmp(infos[i].id, LOOKBACK_REQUEST_STACK_TRACES)) {
       request_traces = reinterpret_cast<LookbackRequestStackTraces>(infos[i].func);
+    } else if (!std::strcmp(infos[i].id, LOOKBACK_REQUEST_OWN_STACK_TRACE)) {
+      request_own_trace = reinterpret_cast<LookbackRequestOwnStackTrace>(infos[i].func);
     } else if (!std::strcmp(infos[i].id, LOOKBACK_RETRIEVE_STACK_TRACES)) {
       retrieve_traces = reinterpret_cast<LookbackRetrieveStackTraces>(infos[i].func);
     }
   }
-  if (request_traces == nullptr || retrieve_traces == nullptr) {
+  if (request_traces == nullptr || request_own_trace == nullptr || retrieve_traces == nullptr) {
     std::fprintf(stderr, "checking agent: this VM has no extension functions of Lookback's; -XX:+LookbackSampling?\n");
     std::exit(3);
   }
@@ -214,6 +245,12 @@ void find_functions() {
 
 void JNICALL begin(jvmtiEnv*, JNIEnv* jni, jthread) {
   find_functions();
+  if (options.by_signals) {
+    struct sigaction action{};
+    action.sa_handler = handle_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGPROF, &action, nullptr);
+  }
   jclass type = jni->FindClass("java/lang/Thread");
   jobject thread = jni->NewObject(type, jni->GetMethodID(type, "<init>", "(Ljava/lang/String;)V"), jni->NewStringUTF("sampler"));
   jvmti->RunAgentThread(thread, sample, nullptr, JVMTI_THREAD_MAX_PRIORITY);
@@ -240,6 +277,7 @@ void read(const char* text) {
     else if (key == "most") options.most = static_cast<jint>(value);
     else if (key == "safepoint") options.how |= LOOKBACK_AT_SAFEPOINT;
     else if (key == "whole") options.how |= LOOKBACK_WHOLE;
+    else if (key == "signals") options.by_signals = true;
     else fail(("option " + word).c_str(), 0);
   }
 }

@@ -75,11 +75,13 @@ pub enum Engine {
     Incremental,
     /// Both: partial safepoints with incremental stack traces.
     PartialIncremental,
+    /// On the extended VM, by signals as `Signal`, but at the next poll, and callers are recorded when they go on (thesis, 3.4).
+    IncrementalSignal,
 }
 
 impl Engine {
     /// All of them, by code.
-    pub const ALL: [Engine; 7] = [
+    pub const ALL: [Engine; 8] = [
         Engine::Safepoint,
         Engine::Handshake,
         Engine::Signal,
@@ -87,6 +89,7 @@ impl Engine {
         Engine::Partial,
         Engine::Incremental,
         Engine::PartialIncremental,
+        Engine::IncrementalSignal,
     ];
 
     /// Its name on the command line.
@@ -100,6 +103,7 @@ impl Engine {
             Engine::Partial => "partial",
             Engine::Incremental => "incremental",
             Engine::PartialIncremental => "partial-incremental",
+            Engine::IncrementalSignal => "incremental-signal",
         }
     }
 
@@ -115,6 +119,9 @@ impl Engine {
             Engine::Incremental => "with all threads stopped at a safepoint, callers as they go on",
             Engine::PartialIncremental => {
                 "by the threads themselves, at the VM's polls, callers as they go on"
+            }
+            Engine::IncrementalSignal => {
+                "by signals, at the VM's next poll of the thread, callers as they go on"
             }
         }
     }

@@ -78,7 +78,7 @@ pub const KEYS: &[Key] = &[
     key(
         "engine",
         "handshake",
-        "who samples: handshake, safepoint, signal, poll, or on the extended VM partial, incremental or partial-incremental (default: the best that the VM offers)",
+        "who samples: handshake, safepoint, signal, poll, or on the extended VM partial, incremental, partial-incremental or incremental-signal (default: the best that the VM offers)",
     ),
     key("tracing", "on", "begin with tracing on or off; `lookback start PID` turns it on"),
     key("tail", "200ms", "how much to record after the slow call has ended, before the incident is written"),

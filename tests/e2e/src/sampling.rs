@@ -74,7 +74,8 @@ fn each_engine_finds_threads_where_they_are() {
         let place = Place::new();
         let running = start(jdk, &place, None);
         let stock = [Engine::Handshake, Engine::Safepoint, Engine::Signal];
-        let extended = [Engine::Partial, Engine::Incremental, Engine::PartialIncremental];
+        let extended =
+            [Engine::Partial, Engine::Incremental, Engine::PartialIncremental, Engine::IncrementalSignal];
         let extended = jdk.is_extended.then_some(extended).into_iter().flatten();
         for engine in stock.into_iter().chain(extended) {
             let what = format!("JDK {}, {}", jdk.version, engine.word());

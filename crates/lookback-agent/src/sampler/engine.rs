@@ -6,6 +6,7 @@
 use super::Wanted;
 use super::collect::Collector;
 use super::handshake::Handshakes;
+use super::incremental_signal::IncrementalSignals;
 use super::partial::Partial;
 use super::poll::Polls;
 use super::safepoint::Safepoints;
@@ -44,6 +45,7 @@ pub(super) fn choose(
         Kind::Partial | Kind::Incremental | Kind::PartialIncremental => {
             Box::new(Partial::new(agent, kind, wanted.all)?)
         }
+        Kind::IncrementalSignal => Box::new(IncrementalSignals::new(agent, env, wanted.interval)?),
         _ => return Err(format!("this version has no engine {}", kind.word())),
     };
     Ok((kind, engine))

@@ -27,7 +27,7 @@ impl Jdk {
 }
 
 /// The JDKs under test: 17 and 25, and 21 where `JAVA_HOME_21` names one. With `LOOKBACK_ONE_JDK=1` those of
-/// 17 and 25 that are there. `JAVA_HOME_17` may name the extended one.
+/// 17 and 25 that are there. `JAVA_HOME_17` may name the extended one, and `LOOKBACK_JDKS=17` leaves out all others.
 pub(crate) fn jdks() -> &'static [Jdk] {
     static JDKS: OnceLock<Vec<Jdk>> = OnceLock::new();
     JDKS.get_or_init(|| {
@@ -38,6 +38,10 @@ pub(crate) fn jdks() -> &'static [Jdk] {
             "these tests need a JDK 17 and a JDK 25, in JAVA_HOME_17 and JAVA_HOME_25 or below /usr/lib/jvm; found {found:?} (LOOKBACK_ONE_JDK=1 does with one)"
         );
         found.extend(std::env::var_os("JAVA_HOME_21").map(|_| find_jdk(21).expect("a JDK 21")));
+        if let Ok(only) = std::env::var("LOOKBACK_JDKS") {
+            found.retain(|jdk| only.split(',').any(|version| version == jdk.version.to_string()));
+            assert!(!found.is_empty(), "LOOKBACK_JDKS={only} leaves no JDK to test");
+        }
         found.sort_by_key(|jdk| jdk.version);
         found
     })

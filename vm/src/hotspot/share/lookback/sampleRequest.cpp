@@ -55,7 +55,9 @@ class Tickets {
     _turn.wait_with_safepoint_check(current);
     while (_all.trywait()) {}
     uint32_t request = (uint32_t)(Atomic::load(&_word) >> 32) + 1;
-    request += request == 0;
+    if (request == 0 || request == SampleRequest::OWN) {
+      request = 1;
+    }
     Atomic::store(&_most, (uint32_t)most);
     Atomic::store(&_finished, 0u);
     Atomic::store(&_awaited, (uint32_t)most);
@@ -124,7 +126,18 @@ static void record(JavaThread* thread) {
   }
 }
 
+void SampleRequest::of_self(JavaThread* self) {
+  // Somebody else's request would be lost, and that one waits for it.
+  if (!self->sampling()->is_asked()) {
+    self->sampling()->ask(self, OWN);
+  }
+}
+
 void SampleRequest::at_poll(JavaThread* self, uint32_t request) {
+  if (request == OWN) {
+    self->sampling()->sample(self, 0, false);
+    return;
+  }
   if (request != 0 && _tickets.take(request)) {
     record(self);
     _tickets.finish();

@@ -31,12 +31,18 @@ class SampleRequest : public AllStatic {
  public:
   typedef GrowableArray<JavaThread*> ThreadArray;
 
+  // The request of a thread that asked itself; no other has this number.
+  static const uint32_t OWN = UINT32_MAX;
+
   // Takes `most` samples (0: one of each thread) within so many nanoseconds (0: in any time). Tells how many were taken.
   // `current` is in the VM, and the threads cannot go away.
   static int partial(JavaThread* current, const ThreadArray& threads, jlong tag, int most, bool whole, jlong max_wait);
 
   // Samples all threads at a global safepoint.
   static int at_safepoint(const ThreadArray& threads, jlong tag, bool whole);
+
+  // Has the thread, the current one, sample itself at its next poll. Safe in a signal handler.
+  static void of_self(JavaThread* self);
 
   // The current thread is at a poll and has claimed the request, which may be over.
   static void at_poll(JavaThread* self, uint32_t request);

@@ -112,6 +112,20 @@ static jvmtiError JNICALL RequestStackTraces(const jvmtiEnv* env, ...) {
   return JVMTI_ERROR_NONE;
 }
 
+// Runs in signal handlers.
+static jvmtiError JNICALL RequestOwnStackTrace(const jvmtiEnv* env, ...) {
+  Thread* const current = Thread::current_or_null_safe();
+  if (current == NULL || !current->is_Java_thread()) {
+    return JVMTI_ERROR_UNATTACHED_THREAD;
+  }
+  JavaThread* const thread = current->as_Java_thread();
+  if (thread->is_exiting() || thread->is_hidden_from_external_view()) {
+    return JVMTI_ERROR_THREAD_NOT_ALIVE;
+  }
+  SampleRequest::of_self(thread);
+  return JVMTI_ERROR_NONE;
+}
+
 class TakeHandshake : public HandshakeClosure {
  private:
   RecorderList* const _taken;
@@ -250,6 +264,16 @@ void StackTracesExtension::add_to(GrowableArray<jvmtiExtensionFunctionInfo*>* fu
     1,
     request_errors
   };
+  static jvmtiError own_errors[] = { JVMTI_ERROR_THREAD_NOT_ALIVE };
+  static jvmtiExtensionFunctionInfo own = {
+    (jvmtiExtensionFunction)RequestOwnStackTrace,
+    (char*)LOOKBACK_REQUEST_OWN_STACK_TRACE,
+    (char*)"Has the current thread record where it is at its next poll; for signal handlers",
+    0,
+    NULL,
+    1,
+    own_errors
+  };
   static jvmtiError retrieve_errors[] = { JVMTI_ERROR_INVALID_THREAD, JVMTI_ERROR_OUT_OF_MEMORY };
   static jvmtiParamInfo retrieve_parameters[] = {
     { (char*)"Thread Count", JVMTI_KIND_IN, JVMTI_TYPE_JINT, JNI_FALSE },
@@ -266,5 +290,6 @@ void StackTracesExtension::add_to(GrowableArray<jvmtiExtensionFunctionInfo*>* fu
     retrieve_errors
   };
   functions->append(&request);
+  functions->append(&own);
   functions->append(&retrieve);
 }
