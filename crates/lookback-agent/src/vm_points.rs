@@ -125,12 +125,13 @@ impl VmPoints {
         // A class that is not prepared has no methods yet.
         let Ok(methods) = agent.jvmti.class_methods(class) else { return };
         let id = |&method: &jmethodID| {
-            let (name, descriptor) = agent.jvmti.method_signature(method).ok().filter(|_| is_on)?;
+            let (name, descriptor) = agent.jvmti.method_signature(method).ok()?;
             let found =
                 [Role::Method, Role::Precise].into_iter().find_map(|role| id_of(role, &name, &descriptor));
             Some(found?.0 as jint)
         };
-        let ids: Vec<jint> = methods.iter().map(|method| id(method).unwrap_or(0)).collect();
+        let ids: Vec<jint> =
+            if is_on { methods.iter().map(|m| id(m).unwrap_or(0)).collect() } else { vec![0; methods.len()] };
         // SAFETY: the VM's own function; both lists are as long as it is told.
         unsafe { (self.set_ids)(self.jvmti, methods.len() as jint, methods.as_ptr(), ids.as_ptr()) };
     }

@@ -75,7 +75,7 @@ pub enum Engine {
     Incremental,
     /// Both: partial safepoints with incremental stack traces.
     PartialIncremental,
-    /// On the extended VM, by signals as `Signal`, but at the next poll, and callers are recorded when they go on (thesis, 3.4).
+    /// On the extended VM, by signals as `Signal`, but at the next poll, and callers are recorded when they go on (thesis, 4.2).
     IncrementalSignal,
 }
 

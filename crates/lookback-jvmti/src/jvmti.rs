@@ -518,10 +518,7 @@ impl Jvmti {
 
     /// Has the VM make identifiers for all methods of a class.
     pub fn make_method_ids(self, class: jclass) -> Result<()> {
-        let (mut n, mut p) = (0, null_mut::<jmethodID>());
-        call!(self, 52, class => jclass, &raw mut n => *mut jint, &raw mut p => *mut *mut jmethodID)?;
-        self.free(p);
-        Ok(())
+        self.class_methods(class).map(drop)
     }
 
     /// The function that a VM offers beyond the specification under this name.

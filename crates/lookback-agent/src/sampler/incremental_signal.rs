@@ -6,7 +6,7 @@
 //! traps it. So the handler asks the VM for a sample, which is two words that it sets, and nothing can crash.
 //!
 //! Source: "Fast Profiling in the HotSpot Java VM with Incremental Stack Tracing and Partial Safepoints" (Linz 2014), section
-//! 3.4, whose own variant by signals is called experimental there.
+//! 4.2, whose own variant, which records in the handler, is called experimental there.
 
 use super::collect::Collector;
 use super::engine::Engine;

@@ -65,7 +65,7 @@ typedef jvmtiError (JNICALL *LookbackRequestStackTraces)(
 // It may be called from a signal handler, wherever the thread was interrupted: it reads the thread's own storage and sets two words
 // of it, and calls nothing. So a timer of a thread's processor time can say when a sample is taken; where, the next poll
 // says, which is at most a call or a loop's turn away, or the end of the native method. What could not be made safe is to record
-// the frame that was interrupted (thesis, section 3.4): the tables of compiled code tell frames at polls and calls alone, and a
+// the frame that was interrupted (thesis, section 4.2): the tables of compiled code tell frames at polls and calls alone, and a
 // return that is trapped from a handler may be halfway through the comparison that traps it.
 //
 // Errors: JVMTI_ERROR_UNATTACHED_THREAD, JVMTI_ERROR_THREAD_NOT_ALIVE (it ends).
