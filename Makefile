@@ -107,7 +107,7 @@ ATTACHMENTS ?= 100
 test-detach: build ## Attach to one program and leave it ATTACHMENTS times, on each JDK; minutes
 	@$(WITH) env LOOKBACK_ATTACHMENTS=$(ATTACHMENTS) cargo test -q -p lookback-e2e a_program_can_be_left -- --nocapture
 
-.PHONY: vm test-vm soak-vm bench-vm mutants-vm
+.PHONY: vm test-vm gtest-vm versions-vm soak-vm bench-vm mutants-vm
 VM := $(TARGET)/vm
 vm: ## Build the extended HotSpot, target/vm/jdk-release; fetches OpenJDK's source from Debian; some ten minutes
 	@scripts/setup.sh vm
@@ -116,6 +116,10 @@ test-vm: vm build ## Sample and trace what is hard on the extended HotSpot, with
 	@$(WITH) vm/scripts/torture.sh $(VM)/jdk-release 20
 	@$(WITH) vm/scripts/tracepoints.sh $(VM)/jdk-release 5
 	@$(WITH) vm/scripts/agent.sh $(VM)/jdk-release
+gtest-vm: vm ## HotSpot's own tests in C++ on the extended HotSpot, with its flags off and on
+	@$(WITH) vm/scripts/gtest.sh $(VM)
+versions-vm: ## Show which versions of OpenJDK 17 the hooks fit, of all that Debian serves
+	@$(WITH) vm/scripts/versions.sh $(VM)/versions
 soak-vm: vm build ## Sample the programs on the extended HotSpot at 0.1 ms, and trace them, for an hour
 	@$(WITH) vm/scripts/soak.sh $(VM)/jdk-release 60
 bench-vm: vm build ## Cost of a trace point in the extended HotSpot; events and cost on whole programs, beside trace points of bytecode
@@ -167,7 +171,7 @@ bench-workloads: build ## Cost for whole programs: experiments/tracer.toml; hour
 	@$(WITH) bench/experiment.sh tracer
 bench-overhead: build probe ## Cost in each state, beside JFR, async-profiler and a naive probe: experiments/overhead*.toml; hours, goes on where it stopped
 	@$(WITH) bench/overhead.sh
-bench-sampling: build probe ## Cost, latency and accuracy of sampling by each engine, on the extended VM too where it is built: experiments/sampling*.toml; hours
+bench-sampling: build probe ## Cost, latency and accuracy of sampling by each engine, on the extended VM too where it is built: experiments/sampling.toml; an hour and a half, goes on where it stopped
 	@$(WITH) bench/sampling.sh
 bench-startup: build ## Cost at start-up: experiments/startup.toml; goes on where it stopped
 	@$(WITH) bench/experiment.sh startup

@@ -15,7 +15,8 @@ cd "$directory/source"
 build=build/linux-$level
 if [ ! -f "$build/spec.gmk" ]; then
   bash configure --with-conf-name="linux-$level" --with-boot-jdk="$installed" --with-debug-level="$level" \
-    --enable-headless-only --with-native-debug-symbols=none --disable-warnings-as-errors >"$directory/configure.log" 2>&1 \
+    --enable-headless-only --with-native-debug-symbols=none --disable-warnings-as-errors \
+    --with-gtest="$directory/googletest" >"$directory/configure.log" 2>&1 \
     || {
       tail -20 "$directory/configure.log" >&2
       fail 'configure finds something missing, see above; scripts/setup.sh vm installs what it is known to need'

@@ -39,7 +39,10 @@ for workload in "${workloads[@]}"; do
   status=0
   wait "$pid" || status=$?
   pid=
-  [ "$status" = 143 ] && [ ! -e "$directory/error.log" ] || { tail -20 "$directory/out"; fail "$workload ended with $status"; }
+  if [ "$status" != 143 ] || [ -e "$directory/error.log" ]; then
+    tail -20 "$directory/out"
+    fail "$workload ended with $status"
+  fi
   rm -f "$directory/region"
 done
 echo "sampled ${#workloads[@]} programs at 0.1 ms for $((seconds * ${#workloads[@]} * ${#engines[@]})) s: $total samples, no crash"

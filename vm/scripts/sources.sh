@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fetches OpenJDK 17 as Debian has it, the newest version that is served, and applies Lookback's changes: sources.sh DIRECTORY
 #
-# DIRECTORY/source is the tree then. Needs no root: the lists of packages are kept in DIRECTORY.
+# DIRECTORY/source is the tree then, and DIRECTORY/googletest what its tests need. Needs no root: the lists of packages are kept in
+# DIRECTORY.
 # Constraint: fails before anything is changed where a hook's place is not found.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -54,6 +55,10 @@ if [ "$(cat "$directory/source/.lookback" 2>/dev/null)" != "$key" ]; then
   tar -xf "$(find "$directory/fetched" -name 'openjdk-17_*.orig.tar.xz')" -C "$directory/source" --strip-components=1
   (apply)
   echo "$key" >"$directory/source/.lookback"
+fi
+if [ ! -d "$directory/googletest" ]; then
+  mkdir "$directory/googletest"
+  tar -xf "$(find "$directory/fetched" -name 'openjdk-17_*.orig-googletest.tar.xz')" -C "$directory/googletest" --strip-components=1
 fi
 (cd "$here" && find src -type f) | while read -r file; do
   cmp -s "$here/$file" "$directory/source/$file" || install -D -m 644 "$here/$file" "$directory/source/$file"

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Builds and runs HotSpot's own tests in C++ on the extended VM: gtest.sh DIRECTORY [release|fastdebug]
+#
+# Three times: as they are, with stack traces and trace points switched on, and with them and C1 alone. The tests are those of
+# the source, and of our own none.
+# Constraint: a test that fails on the stock VM, too, is named in `broken` with its reason, and no other is left out.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../../scripts/lib.sh"
+directory=${1:?name a directory} level=${2:-release}
+"$root/vm/scripts/build.sh" "$directory" "$level" >/dev/null
+directory=$(cd "$directory" && pwd)
+cd "$directory/source"
+say "vm: HotSpot's tests are built"
+make CONF="linux-$level" hotspot-server-gtest LOG=warn >"$directory/gtest-make.log" 2>&1 \
+  || { tail -40 "$directory/gtest-make.log" >&2; fail 'the tests do not build'; }
+launcher=$directory/source/build/linux-$level/hotspot/variant-server/libjvm/gtest/gtestLauncher
+run() {
+  local log=$directory/gtest$1.log
+  shift
+  if "$launcher" "-jdk:$directory/jdk-$level" "$@" >"$log" 2>&1; then
+    printf '%s: %s\n' "${*:-as they are}" "$(grep -E '^\[  PASSED  \]' "$log")"
+  else
+    tail -40 "$log" >&2
+    fail "HotSpot's tests fail with: ${*:-no option}"
+  fi
+}
+run 1
+run 2 -XX:+LookbackSampling -XX:+LookbackTracing
+run 3 -XX:+LookbackSampling -XX:+LookbackTracing -XX:TieredStopAtLevel=1
