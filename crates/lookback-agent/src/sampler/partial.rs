@@ -12,7 +12,7 @@ use super::engine::{self, cores};
 use super::retrieval::{self, Retrieval};
 use crate::agent::Agent;
 use jni_sys::{jint, jlong, jobject};
-use lookback_format::sample::{Activity, Engine};
+use lookback_format::sample::Engine;
 use lookback_jvmti::Jvmti;
 use std::ffi::{CStr, c_void};
 
@@ -45,16 +45,11 @@ impl Partial {
 
     pub(super) fn new(agent: &Agent, engine: Engine, all: bool) -> Result<Partial, String> {
         let request = retrieval::function(agent.jvmti, REQUEST)?;
-        // At a safepoint none samples itself, and what the threads did before is not told.
-        let others = match engine {
-            Engine::Incremental => Some(Activity::Unknown),
-            _ => all.then_some(Activity::Waiting),
-        };
         Ok(Partial {
             jvmti: agent.jvmti,
             // SAFETY: the VM's function of this name has this signature, by its header.
             request: unsafe { std::mem::transmute::<*const c_void, Request>(request) },
-            retrieval: Retrieval::new(agent.jvmti, others)?,
+            retrieval: Retrieval::new(agent.jvmti, all || engine == Engine::Incremental)?,
             // At a safepoint all are sampled.
             most: if engine == Engine::Incremental { 0 } else { cores() as jint },
             how: match engine {

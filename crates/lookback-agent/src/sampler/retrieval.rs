@@ -19,7 +19,10 @@ const RETRIEVE: &CStr = c"dev.lookback.functions.RetrieveStackTraces";
 /// How often what was recorded is taken.
 const PAUSE: Nanos = Nanos(50_000_000);
 
-/// See `stackTraces.h`, as all of these.
+// See `stackTraces.h`, as all of these.
+const WAITS: jint = 0;
+const RUNS: jint = 1;
+
 #[repr(C)]
 struct VmFrame {
     method: jmethodID,
@@ -33,7 +36,7 @@ struct VmTrace {
     thread: jlong,
     time: jlong,
     top: jint,
-    is_running: jint,
+    activity: jint,
 }
 
 #[repr(C)]
@@ -52,19 +55,19 @@ type Retrieve = unsafe extern "C" fn(Jvmti, jint, *const jobject, *mut *mut VmTr
 pub(super) struct Retrieval {
     jvmti: Jvmti,
     retrieve: Retrieve,
-    /// What a thread does that did not sample itself; none: it is left out.
-    others: Option<Activity>,
+    /// Whether threads are kept that may have waited.
+    all: bool,
     last: Nanos,
     frames: Vec<Frame>,
 }
 
 impl Retrieval {
     /// An error where the VM has nothing of the kind.
-    pub(super) fn new(jvmti: Jvmti, others: Option<Activity>) -> Result<Retrieval, String> {
+    pub(super) fn new(jvmti: Jvmti, all: bool) -> Result<Retrieval, String> {
         let retrieve = function(jvmti, RETRIEVE)?;
         // SAFETY: the VM's function of this name has this signature, by its header.
         let retrieve = unsafe { std::mem::transmute::<*const c_void, Retrieve>(retrieve) };
-        Ok(Retrieval { jvmti, retrieve, others, last: Nanos(0), frames: Vec::new() })
+        Ok(Retrieval { jvmti, retrieve, all, last: Nanos(0), frames: Vec::new() })
     }
 
     /// Takes it if that was not done just now.
@@ -91,8 +94,12 @@ impl Retrieval {
         collector.lose("stack traces for which the VM had no memory", dropped.max(0) as u64);
         let now = clock::now();
         for trace in traces {
-            let by_itself = (trace.is_running != 0).then_some(Activity::Running);
-            let Some(activity) = by_itself.or(self.others) else { continue };
+            let activity = match trace.activity {
+                RUNS => Activity::Running,
+                _ if !self.all => continue,
+                WAITS => Activity::Waiting,
+                _ => Activity::Unknown,
+            };
             let Some(sampled) = collector.thread_of(trace.thread as u64, now) else { continue };
             self.frames.clear();
             let mut at = trace.top;

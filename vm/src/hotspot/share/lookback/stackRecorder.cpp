@@ -140,7 +140,7 @@ bool StackRecorder::fill_if_reached(JavaFrameWalk& walk, uintx most) {
   return true;
 }
 
-bool StackRecorder::sample(jlong tag, bool whole, bool is_running) {
+bool StackRecorder::sample(jlong tag, bool whole, jint activity) {
   JavaFrameWalk walk(_thread);
   if (walk.is_done()) {
     return false;
@@ -155,7 +155,7 @@ bool StackRecorder::sample(jlong tag, bool whole, bool is_running) {
   }
   forget_missed(walk.id() + 1);
   const int top = _frames.length();
-  const int trace = _traces.append({tag, _thread_id, os::javaTimeNanos(), top, is_running});
+  const int trace = _traces.append({tag, _thread_id, os::javaTimeNanos(), top, activity});
   int last = record(walk, NONE);
   uintptr_t callee = walk.id();
   walk.next();

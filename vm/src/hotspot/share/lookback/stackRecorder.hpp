@@ -83,7 +83,7 @@ class StackRecorder : public CHeapObj<mtServiceability> {
   bool is_empty() const       { return _traces.is_empty() && _dropped == 0; }
 
   // Records where the thread is. False where it is in no Java method, or there is no memory left for it.
-  bool sample(jlong tag, bool whole, bool is_running);
+  bool sample(jlong tag, bool whole, jint activity);
 
   // The innermost Java frame is about to return, be unwound by an exception or be replaced; its caller goes on.
   void before_unwind();

@@ -80,13 +80,18 @@ typedef struct {
   jint caller;          // index of the caller's frame; -1: the outermost
 } LookbackFrame;
 
+// What a thread did.
+#define LOOKBACK_WAITS 0
+#define LOOKBACK_RUNS 1
+#define LOOKBACK_IS_IN_NATIVE 2   // in native code, or in the VM, which may run or wait
+
 // Where a thread was.
 typedef struct {
   jlong tag;            // of its request
   jlong thread;         // Thread.getId()
   jlong time;           // when, in nanoseconds of CLOCK_MONOTONIC
   jint top;             // index of the innermost frame
-  jint is_running;      // 1: sampled by itself at a poll; 0: it waited or ran native code
+  jint activity;        // what the thread did, LOOKBACK_RUNS and its like
 } LookbackStackTrace;
 
 // All that was recorded, a forest of frames that stack traces share. One block of memory, freed by Deallocate.

@@ -14,8 +14,12 @@
  */
 
 #include "precompiled.hpp"
+#include "jvmtifiles/jvmti.h"
 #include "lookback/endedThreads.hpp"
+#include "lookback/stackTraces.h"
 #include "lookback/threadSampling.inline.hpp"
+#include "runtime/osThread.hpp"
+#include "runtime/safepoint.hpp"
 #include "runtime/safepointMechanism.inline.hpp"
 #include "runtime/thread.hpp"
 
@@ -31,6 +35,19 @@ void ThreadSampling::ask(JavaThread* thread, uint32_t request) {
   SafepointMechanism::arm_local_poll_release(thread);
 }
 
+// The VM notes what its threads wait for in the state of their OSThread: monitors, parking, sleep, its own locks.
+static jint activity_of(JavaThread* thread) {
+  if (thread == Thread::current()) {
+    return LOOKBACK_RUNS;
+  }
+  if (thread->osthread()->get_state() != RUNNABLE) {
+    return LOOKBACK_WAITS;
+  }
+  // A safepoint stops those that run, and leaves native code alone.
+  const bool is_stopped = SafepointSynchronize::is_at_safepoint() && thread->thread_state() != _thread_in_native;
+  return is_stopped ? LOOKBACK_RUNS : LOOKBACK_IS_IN_NATIVE;
+}
+
 bool ThreadSampling::sample(JavaThread* thread, jlong tag, bool whole) {
   if (!thread->has_last_Java_frame()) {
     return false;
@@ -38,7 +55,7 @@ bool ThreadSampling::sample(JavaThread* thread, jlong tag, bool whole) {
   if (_recorder == NULL) {
     _recorder = new StackRecorder(thread);
   }
-  return _recorder->sample(tag, whole, thread == Thread::current());
+  return _recorder->sample(tag, whole, activity_of(thread));
 }
 
 StackRecorder* ThreadSampling::take() {
