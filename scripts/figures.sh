@@ -14,7 +14,13 @@ for name; do
   say "experiment $name"
   scripts/experiment.sh "$name"
   mapfile -t documents < <(grep -lE "<!-- lab:${name}[:/=]" README.md docs/*.md java/*/README.md || true)
-  into=()
-  [ ${#documents[@]} -eq 0 ] || into=(--into "${documents[@]}")
+  # What a benchmark says of all its programs joins the run before documents are written.
+  summary=bench/${name}_summary.py into=()
+  [ -e "$summary" ] || [ ${#documents[@]} -eq 0 ] || into=(--into "${documents[@]}")
   "$target/release/lookback" lab publish "lab-results/$name" --name "$name" --force "${into[@]}"
+  if [ -e "$summary" ]; then
+    run=$(find bench/runs -maxdepth 1 -name "*-$name" | sort | tail -n 1)
+    python3 "$summary" "lab-results/$name" --out "$run" >>"$run/results.txt"
+    [ ${#documents[@]} -eq 0 ] || "$target/release/lookback" lab publish --renew "${documents[@]}"
+  fi
 done

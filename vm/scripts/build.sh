@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds the extended HotSpot and lays a JDK 17 with it beside the installed one: build.sh DIRECTORY [release|fastdebug]
+# [OPTION...]. Options are configure's, which then runs anew.
 #
 # DIRECTORY/jdk-release (or jdk-fastdebug) is a JDK then, made of links to the installed one but for the VM and its launcher.
 # Constraint: what is built already is not built again.
@@ -7,16 +8,17 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
 directory=${1:?name a directory} level=${2:-release}
+shift $(($# < 2 ? $# : 2))
 installed=$(jdk_home 17)
 has_compiler "$installed" || fail "no JDK 17 with a compiler is found: run \`make setup\`, or set JAVA_HOME_17"
 "$root/vm/scripts/sources.sh" "$directory"
 directory=$(cd "$directory" && pwd)
 cd "$directory/source"
 build=build/linux-$level
-if [ ! -f "$build/spec.gmk" ]; then
+if [ ! -f "$build/spec.gmk" ] || [ $# -gt 0 ]; then
   bash configure --with-conf-name="linux-$level" --with-boot-jdk="$installed" --with-debug-level="$level" \
-    --enable-headless-only --with-native-debug-symbols=none --disable-warnings-as-errors \
-    --with-gtest="$directory/googletest" >"$directory/configure.log" 2>&1 \
+    --enable-headless-only --with-native-debug-symbols=none --disable-warnings-as-errors "$@" \
+    >"$directory/configure.log" 2>&1 \
     || {
       tail -20 "$directory/configure.log" >&2
       fail 'configure finds something missing, see above; scripts/setup.sh vm installs what it is known to need'

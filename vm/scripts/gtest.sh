@@ -8,12 +8,10 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
 directory=${1:?name a directory} level=${2:-release}
-"$root/vm/scripts/build.sh" "$directory" "$level" >/dev/null
+"$root/vm/scripts/sources.sh" "$directory"
 directory=$(cd "$directory" && pwd)
-cd "$directory/source"
-say "vm: HotSpot's tests are built"
-make CONF="linux-$level" hotspot-server-gtest LOG=warn >"$directory/gtest-make.log" 2>&1 \
-  || { tail -40 "$directory/gtest-make.log" >&2; fail 'the tests do not build'; }
+say "vm: HotSpot's tests are built, which takes minutes"
+"$root/vm/scripts/build.sh" "$directory" "$level" --with-gtest="$directory/googletest" >/dev/null
 launcher=$directory/source/build/linux-$level/hotspot/variant-server/libjvm/gtest/gtestLauncher
 run() {
   local log=$directory/gtest$1.log

@@ -64,6 +64,7 @@ pub enum Capability {
     GenerateGarbageCollectionEvents = 31,
     RetransformClasses = 37,
     RetransformAnyClass = 38,
+    SupportVirtualThreads = 44,
 }
 
 /// `jvmtiCapabilities`: 128 bits.
@@ -263,6 +264,11 @@ impl Jvmti {
     #[must_use]
     pub const unsafe fn new(env: *mut c_void) -> Self {
         Jvmti(env)
+    }
+
+    /// Gives the environment back, with its capabilities; it may not be used any more.
+    pub fn dispose(self) {
+        let _ = call!(self, 127);
     }
 
     /// What this VM can do at this time.

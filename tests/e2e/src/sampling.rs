@@ -1,6 +1,6 @@
 //! `lookback profile` and the option `sample`: what samplers find of threads of which is known where they are.
 
-use crate::support::{Java, Jdk, Place, Recorded, Running, jdks};
+use crate::support::{Java, Jdk, Place, Recorded, Running, artifacts, jdks};
 use lookback_analysis::Recording;
 use lookback_format::sample::{Activity, Engine};
 use std::collections::BTreeMap;
@@ -85,15 +85,8 @@ fn each_engine_finds_threads_where_they_are() {
             check(r, engine, &what);
             let found = stacks(r);
             match found.get("idle") {
-                Some(idle) if engine == Engine::Safepoint => {
+                Some(idle) if matches!(engine, Engine::Safepoint | Engine::Incremental) => {
                     assert!(idle.iter().all(|(_, did)| *did == Activity::Waiting), "{what}");
-                    assert!(
-                        idle.iter().all(|(frames, _)| frames == &["Sampled$Idle.rest"]),
-                        "{what}: {idle:?}"
-                    );
-                }
-                // All that stand at a safepoint look alike there.
-                Some(idle) if engine == Engine::Incremental => {
                     assert!(
                         idle.iter().all(|(frames, _)| frames == &["Sampled$Idle.rest"]),
                         "{what}: {idle:?}"
@@ -106,6 +99,34 @@ fn each_engine_finds_threads_where_they_are() {
         }
         running.end().ok();
     }
+}
+
+#[test]
+fn virtual_threads_are_sampled_by_their_own_names() {
+    const WORKERS: usize = 5;
+    let Some(jdk) = artifacts::jdk_with_virtual_threads() else { return };
+    let place = Place::new();
+    let mut running = Java::new(jdk, &place, &["Mounted", &WORKERS.to_string()]).start();
+    running.until("ready");
+    // The second session finds nothing that the first has left.
+    for _ in 0..2 {
+        let recorded = profile(&place, &running, &["-d", "2s", "-i", "2ms", "--engine", "handshake"]);
+        let r = recorded.analysed();
+        let mut by_worker = [0; WORKERS];
+        for i in 0..r.samples.len() {
+            let thread = &r.threads[r.thread(r.samples.thread[i]).expect("a thread of each sample")];
+            let worker = (0..WORKERS).find(|n| thread.name.starts_with(&format!("worker-{n} ")));
+            let Some(worker) = worker else { continue };
+            assert!(thread.key.is_virtual(), "{}", thread.name);
+            let frames = r.samples.contexts.frames(r.samples.context[i]);
+            let names: Vec<String> =
+                frames.map(|c| r.methods.full(r.samples.contexts.method[c.at()])).collect();
+            assert!(names.iter().any(|name| name == "Mounted.outer"), "{names:?}");
+            by_worker[worker] += 1;
+        }
+        assert!(by_worker.iter().all(|&n| n >= 10), "{by_worker:?}");
+    }
+    running.end().ok();
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::agent::Agent;
 use crate::slab;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::event::{Event, ThreadEvent, frame, kind};
+use lookback_format::region::slab::NAME_BYTES;
 use lookback_format::sample::{Activity, Engine, FRAME, HEAD, Sample};
 use lookback_format::{Nanos, ThreadKey};
 use lookback_jvmti::Frame as VmFrame;
@@ -22,6 +23,8 @@ use std::io::Write;
 pub(super) const MOST_FRAMES: usize = 1_024;
 /// The most bytes that a session keeps.
 const MOST_PACKED: usize = 128 << 20;
+/// Of so many threads it is remembered that it was told who they are: where they live for a moment there are millions.
+const MOST_TOLD: usize = 1 << 16;
 /// Bytes that are packed at a time.
 const PIECE: usize = 1 << 18;
 
@@ -34,7 +37,7 @@ pub(super) struct Collector<'a> {
     pub(super) taken: u64,
     names: Names,
     threads: ThreadTable,
-    /// Of these traced threads it was told who they are.
+    /// Of these traced and virtual threads it was told who they are.
     told: FxHashSet<ThreadKey>,
     /// None: into the ring.
     store: Option<Store>,
@@ -112,6 +115,24 @@ impl<'a> Collector<'a> {
             let (thread, os_tid, java_tid, name) = slab::owner(&self.agent.region, slab)?;
             self.tell(ThreadEvent { thread, os_tid, java_tid, at: now, name });
             self.told.insert(thread);
+        }
+        Some(key)
+    }
+
+    /// The key of a virtual thread, of which it is told who it is.
+    pub(super) fn virtual_thread(&mut self, thread: jobject, now: Nanos) -> Option<ThreadKey> {
+        let java = self.agent.java()?;
+        let java_tid = java.tid(self.env, thread);
+        let key = ThreadKey::of_virtual(java_tid);
+        if self.told.len() >= MOST_TOLD {
+            self.told.clear();
+        }
+        if self.told.insert(key)
+            && let Some(name) = java.name(self.env, thread, NAME_BYTES).filter(|name| !name.is_empty())
+        {
+            self.payload.clear();
+            let kind = Event::VirtualName(java_tid, now, name).encode(&mut self.payload);
+            self.write(kind);
         }
         Some(key)
     }

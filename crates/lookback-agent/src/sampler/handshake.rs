@@ -8,10 +8,12 @@
 use super::Pace;
 use super::collect::{Collector, MOST_FRAMES};
 use super::engine::{Engine, cores};
+use super::mounted::Mounted;
 use super::os_threads::{OsThreads, is_running};
 use super::thread_table::{Live, Sampled};
 use crate::agent::Agent;
 use crate::clock::{self, ThreadClock};
+use crate::java::delete;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::Nanos;
 use lookback_format::sample::Activity;
@@ -21,6 +23,7 @@ use rustc_hash::FxHashMap;
 /// The engine.
 pub(super) struct Handshakes {
     numbers: OsThreads,
+    mounted: Option<Mounted>,
     /// Whether threads that wait are sampled as well.
     all: bool,
     most: usize,
@@ -43,6 +46,7 @@ impl Handshakes {
     pub(super) fn new(agent: &Agent, env: *mut JNIEnv, all: bool) -> Result<Handshakes, String> {
         Ok(Handshakes {
             numbers: OsThreads::find(agent, env)?,
+            mounted: Mounted::find(agent, env),
             all,
             most: cores(),
             live: None,
@@ -81,6 +85,16 @@ impl Handshakes {
     }
 
     fn take(&mut self, collector: &mut Collector<'_>, candidate: Candidate, activity: Activity) -> bool {
+        if let Some(mounted) = &self.mounted
+            && let Some(thread) = mounted.on(candidate.thread)
+        {
+            let taken = mounted.frames(candidate.thread, thread, MOST_FRAMES, &mut self.frames);
+            let at = clock::now();
+            let key = collector.virtual_thread(thread, at).filter(|_| taken && !self.frames.is_empty());
+            delete(collector.env, thread);
+            key.inspect(|&key| collector.put(key, at, activity, &self.frames));
+            return key.is_some();
+        }
         let jvmti = collector.agent.jvmti;
         match jvmti.stack_trace_into(candidate.thread, MOST_FRAMES, &mut self.frames) {
             // A thread without Java frames is none of ours, or ends.

@@ -12,6 +12,7 @@ mod incremental_signal;
 mod interrupts;
 mod latency;
 mod mailboxes;
+mod mounted;
 mod names;
 mod os_threads;
 mod partial;
