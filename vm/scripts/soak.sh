@@ -12,7 +12,7 @@ jdk=$(realpath "${1:?name a JDK}") minutes=${2:?say for how many minutes}
 lookback=$target/release/lookback
 [ -x "$lookback" ] || fail "$lookback is missing: run \`make build\`"
 workloads=(h2 hibernate tomcat activemq lucene-search xalan jackson javac pmd saxon rhino akka threads)
-engines=(partial-incremental partial incremental)
+engines=(partial-incremental partial incremental incremental-signal)
 seconds=$((minutes * 60 / ${#workloads[@]} / ${#engines[@]}))
 [ "$seconds" -gt 0 ] || seconds=1
 directory=$(mktemp -d)
