@@ -2,14 +2,16 @@
 """What sampling costs one program, how long its requests take, and how alike the profiles are: sampling.py JAVA AGENT WORKLOADS NAME
 
 The program runs in one JVM all the time while one engine after the other samples it for a window of some seconds. What its
-iterations cost in a window is set against the two windows of the same round in which nothing samples: so all see the same
-compiled code, and the machine as it was within the same minute. Engines of the extended VM take part where JAVA is one. On
-the stock one the program is started once more, traced with the default budget, and the engine `poll` is set against tracing
-alone. Options: --seconds S of a window (3), --rounds N (2), --warm S (15), --intervals 10ms,1ms,0.1ms, --out DIR for raw data.
+iterations cost in a window is set against the windows before and after it in which nothing samples, by a straight line between the
+two: so all see the same compiled code and the machine of the same seconds, and what drifts drops out. Engines of the extended VM take part
+where JAVA is one. On the stock one the program is started once more, traced with the default budget, and the engine `poll` is set
+against tracing alone. Options: --seconds S of a window (2), --rounds N (2; half as many at 0.1 ms), --warm S (25),
+--intervals 1ms,0.1ms,10ms, --out DIR for raw data.
 
 Prints `result` lines, of this program and VM:
 
-  ENGINE.INTERVAL.overhead.pct        CPU time of an iteration, all that the process spends; `none` is nothing against nothing
+  ENGINE.INTERVAL.overhead.pct        CPU time of an iteration, all that the process spends but for the VM's compilers, whose work comes
+                                      in bursts; `none` is nothing against nothing
   ENGINE.INTERVAL.overhead.wall.pct   the same by the clock on the wall
   ENGINE.INTERVAL.latency.{low,median,high}.us   of a request: the 2.5th, 50th and 97.5th percentile
   ENGINE.INTERVAL.samples             taken a window
@@ -35,12 +37,12 @@ import time
 import profiles
 
 STOCK = ("safepoint", "handshake", "signal", "async-cpu", "async-wall")
-EXTENDED = ("safepoint", "incremental", "partial", "partial-incremental", "incremental-signal")
+EXTENDED = ("incremental", "partial", "partial-incremental", "incremental-signal")
 REFERENCES = ("safepoint", "signal")
-# The interval at which the thesis compares trees; engines that are references alone sample at it.
-COMPARED = "1ms"
+# So many engines take their turns between two windows of nothing.
+BETWEEN = 3
 # Of a window, seconds: for its engine to be there.
-BEGIN = 0.4
+BEGIN = 0.3
 # A window goes on until it has so many iterations, and at most so many times as long as it is asked to be.
 LEAST, LONGEST = 3, 4
 ITERATION = re.compile(r"iteration \d+ \S+ ([\d.]+) ms cpu ([\d.]+) ms")
@@ -55,17 +57,37 @@ def microseconds(interval):
     return round(1000 * float(interval.removesuffix("ms")))
 
 
+class Compilers:
+    """The CPU time of a VM's compilers."""
+
+    def __init__(self, pid):
+        self.tasks, self.spent = pathlib.Path(f"/proc/{pid}/task"), {}
+
+    def millis(self):
+        """So far; a compiler that has ended counts as it was seen last."""
+        for task in self.tasks.iterdir():
+            with contextlib.suppress(OSError):
+                if "CompilerThre" in (task / "comm").read_text():
+                    self.spent[task.name] = int((task / "schedstat").read_text().split()[0])
+        return sum(self.spent.values()) / 1e6
+
+
 class Iterations:
-    """The iterations of a program that runs, as it tells of them: end (seconds), wall and CPU time (ms)."""
+    """The iterations of a program that runs, as it tells of them: end (seconds), wall and CPU time (ms) without that of compilers."""
 
-    def __init__(self, output):
+    def __init__(self, process):
         self.done = []
-        threading.Thread(target=self._read, args=(output,), daemon=True).start()
+        threading.Thread(target=self._read, args=(process.stdout, Compilers(process.pid)), daemon=True).start()
 
-    def _read(self, output):
+    def _read(self, output, compilers):
+        before = 0.0
         for line in output:
             if match := ITERATION.match(line):
-                self.done.append((time.monotonic(), float(match.group(1)), float(match.group(2))))
+                at = time.monotonic()
+                with contextlib.suppress(OSError):
+                    now = compilers.millis()
+                    self.done.append((at, float(match.group(1)), float(match.group(2)) - (now - before)))
+                    before = now
 
     def within(self, begin, end):
         """Wall and CPU times of those that lie in a window as a whole."""
@@ -82,7 +104,7 @@ class Program:
         command += ["-cp", f"{workloads}/lookback-workloads.jar:{workloads}/lib/*", "dev.lookback.workloads.Main", name]
         command += ["--iterations", "1000000", "--cpu"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.iterations = Iterations(self.process.stdout)
+        self.iterations = Iterations(self.process)
 
     def window(self, seconds, sample):
         """Its iterations while `sample` samples it."""
@@ -149,24 +171,30 @@ def sampler(engine, interval, file):
 
 
 def order(engines, number):
-    """The windows of a round: nothing first and in the middle, and engines in another order each time.
+    """The windows of a round: nothing now and then, and engines in another order each time.
 
     >>> order(["a", "b", "c", "d"], 0), order(["a", "b", "c", "d"], 1)
-    (['none', 'a', 'b', 'none', 'c', 'd'], ['none', 'c', 'd', 'none', 'a', 'b'])
+    (['none', 'a', 'b', 'c', 'none', 'd'], ['none', 'c', 'd', 'a', 'none', 'b'])
     """
     shift = number * len(engines) // 2 % len(engines)
-    turned = engines[shift:] + engines[:shift]
-    half = len(engines) // 2
-    return ["none", *turned[:half], "none", *turned[half:]]
+    turned = [*engines[shift:], *engines[:shift]]
+    return [one for i in range(0, len(turned), BETWEEN) for one in ("none", *turned[i : i + BETWEEN])]
 
 
-def change(measured, base):
-    """What iterations cost more than others, as ratios of wall and CPU time.
+def base(windows, index, which):
+    """What the window `index` of (time, engine, values) would have cost with nothing: by the nearest other windows of nothing.
 
-    >>> change([(10.0, 30.0), (30.0, 30.0)], [(10.0, 20.0)])
-    (2.0, 1.5)
+    >>> windows = [(0, "none", [10.0]), (1, "a", [99.0]), (4, "none", [18.0]), (6, "b", [99.0])]
+    >>> base(windows, 1, 0), base(windows, 3, 0), base(windows, 0, 0)
+    (12.0, 18.0, 18.0)
     """
-    return tuple(statistics.fmean(one[i] for one in measured) / statistics.fmean(one[i] for one in base) for i in (0, 1))
+    nothing = [i for i, (_, engine, _) in enumerate(windows) if engine == "none" and i != index]
+    ends = [max((i for i in nothing if i < index), default=None), min((i for i in nothing if i > index), default=None)]
+    known = [(windows[i][0], windows[i][2][which]) for i in ends if i is not None]
+    if len(known) < 2:
+        return known[0][1]
+    (before, first), (after, last) = known
+    return first + (last - first) * (windows[index][0] - before) / (after - before)
 
 
 def percent(ratios):
@@ -183,30 +211,31 @@ class Session:
 
     def __init__(self, program, directory, seconds):
         self.program, self.directory, self.seconds = program, directory, seconds
-        self.ratios, self.files, self.raw = {}, {}, []
+        self.windows, self.intervals, self.files, self.raw = [], [], {}, []
 
-    def round(self, number, engines, interval):
-        """One window of each engine, and two of nothing."""
-        found = []
-        for engine in order(engines, number):
-            file = self.directory / f"{engine}-{interval}-{number}"
-            found.append((engine, self.program.window(self.seconds, sampler(engine, interval, file))))
-            if engine != "none":
-                self.files.setdefault((engine, interval), []).append(file)
-            for wall, cpu in found[-1][1]:
-                self.raw.append(f"{interval}\t{number}\t{engine}\t{wall}\t{cpu}")
-        nothing = [iterations for engine, iterations in found if engine == "none"]
-        base = [one for iterations in nothing for one in iterations]
-        for engine, iterations in found:
-            if engine != "none" and iterations and base:
-                self.ratios.setdefault((engine, interval), []).append(change(iterations, base))
-        if all(nothing):
-            self.ratios.setdefault(("none", interval), []).append(change(nothing[1], nothing[0]))
+    def window(self, engine, interval, number):
+        """One of an engine, or of nothing."""
+        file = self.directory / f"{engine}-{interval}-{number}"
+        begin = time.monotonic()
+        found = self.program.window(self.seconds, sampler(engine, interval, file))
+        middle = (begin + time.monotonic()) / 2
+        if engine != "none":
+            self.files.setdefault((engine, interval), []).append(file)
+        self.raw += [f"{interval}\t{number}\t{engine}\t{middle:.3f}\t{wall}\t{cpu:.1f}" for wall, cpu in found]
+        if found:
+            self.windows.append((middle, engine, [statistics.fmean(values) for values in zip(*found)]))
+            self.intervals.append(interval)
 
     def costs(self):
         """The lines of what it has cost."""
-        for (engine, interval), ratios in sorted(self.ratios.items()):
-            walls, cpus = zip(*ratios)
+        ratios = {}
+        for index, (_, engine, values) in enumerate(self.windows):
+            of = tuple(value / base(self.windows, index, which) for which, value in enumerate(values))
+            # The first and the last of nothing have but one neighbour.
+            if engine != "none" or 0 < index < len(self.windows) - 1:
+                ratios.setdefault((engine, self.intervals[index]), []).append(of)
+        for (engine, interval), found in sorted(ratios.items()):
+            walls, cpus = zip(*found)
             yield f"{engine}.{interval}.overhead.pct", percent(cpus), "%"
             yield f"{engine}.{interval}.overhead.wall.pct", percent(walls), "%"
 
@@ -257,10 +286,12 @@ def measure(arguments, name, settings, options, agent_options, engines, interval
         time.sleep(settings["warm"])
         session = Session(program, settings["directory"], settings["seconds"])
         for interval in intervals:
-            for number in range(settings["rounds"]):
-                # A tree is compared with that of an engine of the same JVM.
-                more = [r for r in REFERENCES if r not in engines and interval == COMPARED and "poll" not in engines]
-                session.round(number, [*engines, *more], interval)
+            # There it costs more than noise.
+            rounds = settings["rounds"] if interval != "0.1ms" else (settings["rounds"] + 1) // 2
+            for number in range(rounds):
+                for engine in order(engines, number):
+                    session.window(engine, interval, number)
+        session.window("none", intervals[-1], rounds)
     finally:
         program.close()
     return [*session.costs(), *session.requests(), *session.likeness()], session.raw
@@ -276,27 +307,29 @@ def main():
     directory = out.parent / "profiles"
     directory.mkdir(parents=True, exist_ok=True)
     settings = {
-        "seconds": float(setting("--seconds", "3")), "rounds": int(setting("--rounds", "2")),
-        "warm": float(setting("--warm", "15")), "directory": directory,
+        "seconds": float(setting("--seconds", "2")), "rounds": int(setting("--rounds", "2")),
+        "warm": float(setting("--warm", "25")), "directory": directory,
     }
-    intervals = setting("--intervals", "10ms,1ms,0.1ms").split(",")
+    intervals = setting("--intervals", "1ms,0.1ms,10ms").split(",")
     quiet = "tracing=off,quiet=on,ring=16m"
+    engines = [engine for engine in STOCK if ASYNC.exists() or not engine.startswith("async-")]
     if is_extended(arguments[0]):
-        lines, raw = measure(arguments, name, settings, ["-XX:+LookbackSampling"], quiet, EXTENDED, intervals)
+        options = ["-XX:+LookbackSampling"]
+        lines, raw = measure(arguments, name, settings, options, quiet, [*engines, *EXTENDED], intervals)
     else:
-        stock = [engine for engine in STOCK if ASYNC.exists() or not engine.startswith("async-")]
-        lines, raw = measure(arguments, name, settings, [], quiet, stock, intervals)
-        # It samples once a tick at the most.
+        lines, raw = measure(arguments, name, settings, [], quiet, engines, intervals)
+        # It samples once a tick at the most, and the governor needs time to settle.
         ticks = [interval for interval in intervals if interval != "0.1ms"]
-        more, traced = measure(arguments, name, settings | {"warm": 2 * settings["warm"]}, [], "quiet=on,learned=off", ["poll"], ticks)
+        settings |= {"warm": 2 * settings["warm"], "rounds": 2 * settings["rounds"]}
+        more, traced = measure(arguments, name, settings, [], "quiet=on,learned=off", ["poll"], ticks)
         lines += [("traced." + found if found.startswith("none.") else found, value, unit) for found, value, unit in more]
-        raw += ["traced\t" + line for line in traced]
+        raw += ["traced." + line for line in traced]
     for found, value, unit in lines:
         print(f"result {found} {value:.4g} {unit}")
     if len(lines) == 0:
         sys.exit("nothing was measured")
     out.mkdir(parents=True, exist_ok=True)
-    head = "interval\tround\tengine\twall_ms\tcpu_ms"
+    head = "interval\tround\tengine\tmiddle_s\twall_ms\tcpu_ms"
     (out / f"{name}-{'extended' if is_extended(arguments[0]) else 'stock'}.tsv").write_text("\n".join([head, *raw]) + "\n")
 
 
