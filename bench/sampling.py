@@ -4,8 +4,8 @@
 The program runs in one JVM all the time while one engine after the other samples it for a window of some seconds. What its
 iterations cost in a window is set against the windows before and after it in which nothing samples, by a straight line between the
 two: so all see the same compiled code and the machine of the same seconds, and what drifts drops out. Engines of the extended VM take part
-where JAVA is one. On the stock one the program is started once more, traced with the default budget, and the engine `poll` is set
-against tracing alone. Options: --seconds S of a window (2), --rounds N (2; half as many at 0.1 ms), --warm S (25),
+where JAVA is one. With --traced the program is traced with the default budget, and the engine `poll` is set against tracing alone.
+Options: --seconds S of a window (2), --rounds N (2; half as many at 0.1 ms), --warm S (25),
 --intervals 1ms,0.1ms,10ms, --out DIR for raw data.
 
 Prints `result` lines, of this program and VM:
@@ -243,6 +243,8 @@ class Session:
         """The lines of how long requests took."""
         for (engine, interval), files in sorted(self.files.items()):
             if engine.startswith("async-"):
+                counts = [sum(int(line.rpartition(" ")[2]) for line in open(f"{file}.collapsed", encoding="utf-8")) for file in files]
+                yield f"{engine}.{interval}.samples", statistics.fmean(counts), "count"
                 continue
             facts = [self._facts(file) for file in files]
             for index, name in enumerate(("low", "median", "high")):
@@ -313,24 +315,25 @@ def main():
     intervals = setting("--intervals", "1ms,0.1ms,10ms").split(",")
     quiet = "tracing=off,quiet=on,ring=16m"
     engines = [engine for engine in STOCK if ASYNC.exists() or not engine.startswith("async-")]
-    if is_extended(arguments[0]):
+    if "--traced" in sys.argv:
+        # The governor needs time to settle, and poll samples once a tick at the most.
+        settings |= {"warm": 2 * settings["warm"], "rounds": 2 * settings["rounds"]}
+        ticks = [interval for interval in intervals if interval != "0.1ms"]
+        lines, raw = measure(arguments, name, settings, [], "quiet=on,learned=off", ["poll"], ticks)
+        lines = [("traced." + found if found.startswith("none.") else found, value, unit) for found, value, unit in lines]
+    elif is_extended(arguments[0]):
         options = ["-XX:+LookbackSampling"]
         lines, raw = measure(arguments, name, settings, options, quiet, [*engines, *EXTENDED], intervals)
     else:
         lines, raw = measure(arguments, name, settings, [], quiet, engines, intervals)
-        # It samples once a tick at the most, and the governor needs time to settle.
-        ticks = [interval for interval in intervals if interval != "0.1ms"]
-        settings |= {"warm": 2 * settings["warm"], "rounds": 2 * settings["rounds"]}
-        more, traced = measure(arguments, name, settings, [], "quiet=on,learned=off", ["poll"], ticks)
-        lines += [("traced." + found if found.startswith("none.") else found, value, unit) for found, value, unit in more]
-        raw += ["traced." + line for line in traced]
     for found, value, unit in lines:
         print(f"result {found} {value:.4g} {unit}")
     if len(lines) == 0:
         sys.exit("nothing was measured")
     out.mkdir(parents=True, exist_ok=True)
     head = "interval\tround\tengine\tmiddle_s\twall_ms\tcpu_ms"
-    (out / f"{name}-{'extended' if is_extended(arguments[0]) else 'stock'}.tsv").write_text("\n".join([head, *raw]) + "\n")
+    kind = "traced" if "--traced" in sys.argv else "extended" if is_extended(arguments[0]) else "stock"
+    (out / f"{name}-{kind}.tsv").write_text("\n".join([head, *raw]) + "\n")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def figures(records):
             elif disturbed.get(name):
                 disturbed[name] = False
             for metric, value in record["iterations"][0]["metrics"].items():
-                found.setdefault(metric, {})[record["workload"].removesuffix("-sampling")] = value
+                found.setdefault(metric, {})[record["workload"].partition("-sampling")[0]] = value
     return found, [name for name, still in disturbed.items() if still]
 
 
@@ -100,7 +100,7 @@ def bars(title, label, found, metric, ticks, low=0.0):
     """A group of bars a program, one an engine: `metric` has {} for the engine."""
     shown = [engine for engine in ENGINES if metric.format(engine) in found]
     programs = sorted({program for engine in shown for program in found[metric.format(engine)]})
-    x = Axis("", 0, len(programs), [i + 0.5 for i in range(len(programs))], names=[p[:9] for p in programs])
+    x = Axis("", 0, len(programs), [i + 0.5 for i in range(len(programs))], names=[p[:7] for p in programs])
     plot = Plot(title, x, Axis(label, low, ticks[-1], ticks)).axes()
     for index, engine in enumerate(shown):
         plot.name(COLOURS[ENGINES.index(engine)], engine)
@@ -118,7 +118,7 @@ def requests(found):
     """Figure 5.4: the 2.5th percentile, the median and the 97.5th of a request at 1 ms, by program and engine."""
     shown = [engine for engine in ENGINES if f"{engine}.1ms.latency.median.us" in found]
     programs = sorted({program for engine in shown for program in found[f"{engine}.1ms.latency.median.us"]})
-    x = Axis("", 0, len(programs), [i + 0.5 for i in range(len(programs))], names=[p[:9] for p in programs])
+    x = Axis("", 0, len(programs), [i + 0.5 for i in range(len(programs))], names=[p[:7] for p in programs])
     plot = Plot("Figure 5.4: how long a request takes at 1 ms", x, Axis("us", 0.1, 1e5, decades(0.1, 1e5), log=True)).axes()
     for index, engine in enumerate(shown):
         colour = COLOURS[ENGINES.index(engine)]

@@ -89,6 +89,11 @@ void StackRecorder::watch(uintptr_t callee) {
   _watermark = callee - BELOW_ID;
 }
 
+// The frame whose return is trapped.
+uintptr_t StackRecorder::watched() const {
+  return _watermark + BELOW_ID;
+}
+
 // Fills the current skeleton, whose frame the walk has reached, and as many new frames below it as are asked for. A skeleton that
 // is there already is left to its own return: its frame may be sampled again before.
 void StackRecorder::fill(JavaFrameWalk& walk, uintx most) {
@@ -213,9 +218,14 @@ void StackRecorder::after_unwind() {
     return;
   }
   const uintptr_t next = _frames.at(_skeleton).id;
-  // The frame above the skeleton has moved, as on-stack replacement does it.
   uintptr_t callee = walk.id();
-  for (walk.next(); !walk.is_done() && walk.id() < next; walk.next()) {
+  walk.next();
+  if (!walk.is_done() && walk.id() <= watched()) {
+    // What went was far inside, as it is with most exceptions, and there may be many: nobody walks the stack for each.
+    return;
+  }
+  // The frame above the skeleton has moved, as on-stack replacement does it.
+  for (; !walk.is_done() && walk.id() < next; walk.next()) {
     callee = walk.id();
   }
   if (!walk.is_done() && walk.id() == next) {

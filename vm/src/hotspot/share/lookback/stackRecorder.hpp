@@ -68,6 +68,7 @@ class StackRecorder : public CHeapObj<mtServiceability> {
   bool link(int last, const JavaFrameWalk& walk);
   void fill(JavaFrameWalk& walk, uintx most);
   void watch(uintptr_t callee);
+  uintptr_t watched() const;
   void forget_missed(uintptr_t id);
   bool fill_if_reached(JavaFrameWalk& walk, uintx most);
   void note_truth(int trace);
