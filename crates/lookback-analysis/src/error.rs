@@ -19,6 +19,11 @@ pub enum Error {
         /// How often it was found.
         found: usize,
     },
+    /// A file of JDK Flight Recorder cannot be read.
+    Jfr {
+        /// Why.
+        why: String,
+    },
     /// The writer handed in failed.
     Io(std::io::Error),
 }
@@ -30,6 +35,7 @@ impl fmt::Display for Error {
                 f,
                 "the page's template must hold {placeholder} once and holds it {found} times; build the page anew"
             ),
+            Error::Jfr { why } => write!(f, "{why}"),
             Error::Io(e) => write!(f, "{e}"),
         }
     }
@@ -39,7 +45,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io(e) => Some(e),
-            Error::Template { .. } => None,
+            Error::Template { .. } | Error::Jfr { .. } => None,
         }
     }
 }

@@ -46,7 +46,7 @@ pub use details::{Details, value_words};
 pub use embed::{PLACEHOLDER, embed};
 pub use error::{Error, Result};
 pub use holder::{Evidence, Holder};
-pub use jfr::jfr;
+pub use jfr::{JfrSamples, jfr, read_jfr};
 pub use kinds::Kind;
 pub use methods::{MethodInfo, Methods};
 pub use natives::Process;

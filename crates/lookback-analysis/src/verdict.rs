@@ -487,12 +487,15 @@ fn profile(r: &Recording) -> Verdict {
                 count(s.late + s.requests)
             ));
         }
-        sentences.push(format!(
-            "A request took {} at the median and {} at the 97.5th percentile; the sampler's thread took {} of a core.",
-            duration(s.latency[1]),
-            duration(s.latency[2]),
-            percent(s.cpu, time)
-        ));
+        // Of JFR nothing is known of that.
+        if s.requests > 0 {
+            sentences.push(format!(
+                "A request took {} at the median and {} at the 97.5th percentile; the sampler's thread took {} of a core.",
+                duration(s.latency[1]),
+                duration(s.latency[2]),
+                percent(s.cpu, time)
+            ));
+        }
     }
     let (longest, busiest, kinds) = (Vec::new(), Vec::new(), Vec::new());
     Verdict { title, sentences, slow: None, longest, busiest, kinds, hot }

@@ -77,11 +77,15 @@ pub enum Engine {
     PartialIncremental,
     /// On the extended VM, by signals as `Signal`, but at the next poll, and callers are recorded when they go on (thesis, 4.2).
     IncrementalSignal,
+    /// JDK Flight Recorder's own sampler, by time: `jdk.ExecutionSample`.
+    Jfr,
+    /// JDK Flight Recorder's sampler by processor time (JEP 509): `jdk.CPUTimeSample`.
+    JfrCpu,
 }
 
 impl Engine {
     /// All of them, by code.
-    pub const ALL: [Engine; 8] = [
+    pub const ALL: [Engine; 10] = [
         Engine::Safepoint,
         Engine::Handshake,
         Engine::Signal,
@@ -90,6 +94,8 @@ impl Engine {
         Engine::Incremental,
         Engine::PartialIncremental,
         Engine::IncrementalSignal,
+        Engine::Jfr,
+        Engine::JfrCpu,
     ];
 
     /// Its name on the command line.
@@ -104,6 +110,8 @@ impl Engine {
             Engine::Incremental => "incremental",
             Engine::PartialIncremental => "partial-incremental",
             Engine::IncrementalSignal => "incremental-signal",
+            Engine::Jfr => "jfr",
+            Engine::JfrCpu => "jfr-cpu",
         }
     }
 
@@ -123,7 +131,15 @@ impl Engine {
             Engine::IncrementalSignal => {
                 "by signals, at the VM's next poll of the thread, callers as they go on"
             }
+            Engine::Jfr => "by JDK Flight Recorder, of threads in Java code",
+            Engine::JfrCpu => "by JDK Flight Recorder, each time a thread had used so much processor time",
         }
+    }
+
+    /// Whether it is the VM's own recorder that samples, and not the agent.
+    #[must_use]
+    pub const fn is_jfr(self) -> bool {
+        matches!(self, Engine::Jfr | Engine::JfrCpu)
     }
 
     /// The engine of a name.

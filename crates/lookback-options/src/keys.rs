@@ -405,9 +405,17 @@ impl Options {
             }
             "engine" if value == "auto" => self.engine = None,
             "engine" => {
-                let known = Engine::ALL.map(Engine::word).join(", ");
                 let engine = Engine::parse(value);
-                self.engine = Some(engine.ok_or_else(|| bad(format!("none of auto, {known}")))?);
+                if engine.is_some_and(Engine::is_jfr) {
+                    let why = "the VM's own recorder samples then, and not the agent";
+                    return Err(bad(format!(
+                        "{why}: take a profile, `lookback profile PID --engine {value}`"
+                    )));
+                }
+                let known: Vec<_> =
+                    Engine::ALL.into_iter().filter(|e| !e.is_jfr()).map(Engine::word).collect();
+                let why = || bad(format!("none of auto, {}", known.join(", ")));
+                self.engine = Some(engine.ok_or_else(why)?);
             }
             "tracing" => self.tracing = switch()?,
             "tail" => self.tail = duration()?,
@@ -597,6 +605,8 @@ mod tests {
         assert!(message("budget=3").contains("not a share"));
         assert!(message("budget=0%").contains("not from 0.1% to 100%"));
         assert!(message("sample=1us").contains("100us"));
+        assert!(message("engine=jfr-cpu").contains("lookback profile PID --engine jfr-cpu"));
+        assert!(!message("engine=magic").contains("jfr"));
         assert!(message("engine=magic").contains("safepoint, handshake, signal, poll, partial"));
         assert!(message("quiet=maybe").contains("neither on nor off"));
         let mut o = Options::default();
