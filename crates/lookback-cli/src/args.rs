@@ -113,9 +113,10 @@ Examples:
   lookback profile 4711 -o cpu.pb.gz                for pprof; .jfr for JDK Mission Control
   lookback profile 4711 --all                       threads that wait as well
   lookback profile 4711 --engine signal             wherever a thread is, not only at the VM's polls
+  lookback profile 4711 --engine jfr-cpu            by the VM's own recorder, JDK 25; without the agent
   lookback profile 4711 -o - --format collapsed | flamegraph.pl > flame.svg",
         after_help = after_help!(
-            "A JVM without the agent gets it for that time and is left as it was; no class is rewritten for it. Ctrl-C ends the sampling and keeps what was sampled."
+            "A JVM without the agent gets it for that time and is left as it was; no class is rewritten for it. The engines jfr and jfr-cpu need no agent: a recording of JDK Flight Recorder is begun for that time, beside those that there are. Ctrl-C ends the sampling and keeps what was sampled."
         )
     )]
     Profile(ProfileArgs),
@@ -334,7 +335,7 @@ pub(crate) struct ProfileArgs {
     /// For how long
     #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub(crate) duration: u64,
-    /// From one sample to the next, 100us to 10s
+    /// From one sample to the next, 100us to 10s; with jfr whole milliseconds
     #[arg(short, long, value_name = "TIME", default_value = "10ms", value_parser = parse_interval)]
     pub(crate) interval: u64,
     /// How samples are taken [default: partial-incremental where the VM has it, else handshake]

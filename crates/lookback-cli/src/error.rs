@@ -62,6 +62,16 @@ pub(crate) enum Error {
     Attach { pid: u32, doing: &'static str, error: io::Error },
     /// The JVM answered that it did not load the agent.
     AttachRefused { pid: u32, message: String },
+    /// The JVM answered that it did not run a diagnostic command.
+    CommandRefused { pid: u32, message: String },
+    /// JFR does not record what was asked for.
+    JfrRefused { pid: u32, message: String },
+    /// JFR has no samples by processor time.
+    NoCpuTime { pid: u32, why: String },
+    /// JFR's file cannot be read.
+    JfrFile { pid: u32, why: String },
+    /// The JVM ended, and JFR had no time to write.
+    JfrLost { pid: u32 },
     /// The agent was loaded and said no.
     AgentRefused { pid: u32, code: i32 },
     /// The agent was loaded and is not heard of.
@@ -220,6 +230,21 @@ impl fmt::Display for Error {
             Error::AttachRefused { pid, message, .. } => {
                 write!(f, "the JVM {pid} did not load the agent: {message}")
             }
+            Error::CommandRefused { pid, message } => {
+                write!(f, "the JVM {pid} did not run a diagnostic command: {message}")
+            }
+            Error::JfrRefused { pid, message } => {
+                write!(f, "the JVM {pid} does not record with JFR: {message}")
+            }
+            Error::NoCpuTime { pid, why } => {
+                write!(f, "the JVM {pid} has no samples of JFR by processor time: {why}")
+            }
+            Error::JfrFile { pid, why } => {
+                write!(f, "what JFR of the JVM {pid} wrote cannot be read: {why}")
+            }
+            Error::JfrLost { pid } => {
+                write!(f, "the JVM {pid} ended, and JFR had no time to write what it sampled")
+            }
             Error::AgentRefused { pid, code } => {
                 write!(f, "the agent was loaded into the JVM {pid} but did not start (code {code})")
             }
@@ -343,6 +368,21 @@ impl Error {
             Error::AttachRefused { .. } => {
                 "check that the file is a liblookback.so built for its architecture and C library; the program goes on"
                     .into()
+            }
+            Error::CommandRefused { .. } => "it may be about to end, or be no HotSpot; the program goes on".into(),
+            Error::JfrRefused { message, .. } if message.contains("disabled") => {
+                "start it without -XX:-FlightRecorder, or leave out --engine: the agent needs no JFR".into()
+            }
+            Error::JfrRefused { message, .. } if message.contains("jdk.jfr") => {
+                "its Java was built without the module jdk.jfr: leave out --engine, the agent needs no JFR".into()
+            }
+            Error::JfrRefused { .. } => "leave out --engine: the agent needs no JFR".into(),
+            Error::NoCpuTime { .. } => {
+                "`--engine signal` samples by processor time on any JDK; `--engine jfr` takes JFR's samples by time".into()
+            }
+            Error::JfrFile { .. } => "leave out --engine: the agent needs no JFR".into(),
+            Error::JfrLost { .. } => {
+                "a program that is killed takes its samples along; `lookback run` records in a file that survives".into()
             }
             Error::AgentSilent { pid, .. } => {
                 format!("if it could not start, it says why in one line in the program's own error output; in a very busy JVM it may come yet: `lookback status {pid}`")

@@ -11,6 +11,7 @@ mod control;
 mod error;
 mod incident;
 mod interrupt;
+mod jfr;
 mod lab;
 mod open_ring;
 mod output;

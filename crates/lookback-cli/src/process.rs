@@ -146,9 +146,16 @@ impl Process {
         feature_version(&fs::read_to_string(self.in_root(&home.join("release"))).ok()?)
     }
 
-    /// Whether it handles SIGQUIT. One that does not would die of it: not yet started up, or `-Xrs`.
-    pub(crate) fn handles_quit(&self) -> bool {
-        self.status_value("SigCgt").is_some_and(|mask| catches(&mask, libc::SIGQUIT))
+    /// Whether it handles a signal. Of SIGQUIT one that does not would die: not yet started up, or `-Xrs`.
+    pub(crate) fn handles(&self, signal: i32) -> bool {
+        self.status_value("SigCgt").is_some_and(|mask| catches(&mask, signal))
+    }
+
+    /// Whether it has a thread whose name, as the kernel has it, begins so.
+    pub(crate) fn has_thread(&self, begin: &str) -> bool {
+        let tasks = fs::read_dir(self.proc("task")).into_iter().flatten().flatten();
+        let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+        tasks.map(name).any(|name| name.starts_with(begin))
     }
 
     /// The command line; empty for a kernel thread.

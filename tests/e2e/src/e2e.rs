@@ -24,6 +24,7 @@ mod harness_socket;
 mod harness_suites;
 mod hostile;
 mod hurt;
+mod jfr;
 mod killed;
 mod lab;
 mod platform_threads;

@@ -23,7 +23,7 @@ fn start(jdk: &Jdk, place: &Place, agent: Option<&str>) -> Running {
 
 /// Takes a profile with these options, and reads it.
 #[track_caller]
-fn profile(place: &Place, running: &Running, options: &[&str]) -> Recorded {
+pub(crate) fn profile(place: &Place, running: &Running, options: &[&str]) -> Recorded {
     let out = place.file("profile.lkb");
     let (pid, target) = (running.pid.to_string(), out.display().to_string());
     let args = [&["profile", &pid, "-o", &target, "--force"][..], options].concat();
@@ -32,7 +32,7 @@ fn profile(place: &Place, running: &Running, options: &[&str]) -> Recorded {
 }
 
 /// The samples of each thread by its name: methods outermost first, without the JDK's, and what it did.
-fn stacks(r: &Recording) -> BTreeMap<String, Vec<(Vec<String>, Activity)>> {
+pub(crate) fn stacks(r: &Recording) -> BTreeMap<String, Vec<(Vec<String>, Activity)>> {
     let s = &r.samples;
     let mut found: BTreeMap<String, Vec<(Vec<String>, Activity)>> = BTreeMap::new();
     for i in 0..s.len() {

@@ -36,6 +36,20 @@ pub(crate) fn explain(pid: u32, reply: &[u8], silent: bool) -> Result<Attached> 
     }
 }
 
+/// What a JVM said to a diagnostic command.
+pub(crate) fn said(pid: u32, reply: &[u8]) -> Result<String> {
+    let text = String::from_utf8_lossy(reply);
+    let (first, rest) = text.split_once('\n').unwrap_or((text.as_ref(), ""));
+    let message = match first.trim().parse::<i32>() {
+        Ok(0) => return Ok(rest.to_owned()),
+        Ok(code) if rest.trim().is_empty() => format!("it gave no reason but the code {code}"),
+        Ok(_) => clean(rest),
+        Err(_) if text.is_empty() => "it closed the connection without a reply".to_owned(),
+        Err(_) => clean(&text),
+    };
+    Err(Error::CommandRefused { pid, message })
+}
+
 fn notes(silent: bool) -> Vec<String> {
     if silent {
         return Vec::new();
@@ -48,7 +62,7 @@ fn notes(silent: bool) -> Vec<String> {
 }
 
 /// One line for a message: no control characters, not endless.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
     let joined = lines.collect::<Vec<_>>().join("; ");
     joined.chars().map(|c| if c.is_control() { ' ' } else { c }).take(500).collect()
@@ -73,6 +87,16 @@ mod tests {
             message.ends_with("/x.so was not loaded.; /x.so: cannot open shared object file"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn what_a_command_answers_is_told_from_its_failure() {
+        assert_eq!(said(1, b"0\nStarted recording 1.\n").unwrap(), "Started recording 1.\n");
+        assert_eq!(said(1, b"0").unwrap(), "");
+        let message = |reply: &[u8]| said(1, reply).unwrap_err().to_string();
+        assert!(message(b"1\njava.lang.IllegalArgumentException: no\n").ends_with("Exception: no"));
+        assert!(message(b"101\n").ends_with("code 101"), "{}", message(b"101\n"));
+        assert!(message(b"").ends_with("without a reply"));
     }
 
     #[test]

@@ -73,10 +73,15 @@ impl Session {
     }
 
     /// Asks for a native agent to be loaded and returns the reply.
-    pub(crate) fn load(mut self, agent: &str, options: &str) -> Result<Vec<u8>> {
+    pub(crate) fn load(self, agent: &str, options: &str) -> Result<Vec<u8>> {
+        self.ask(&["load", agent, "true", options])
+    }
+
+    /// Gives a command and up to three arguments, and returns the reply.
+    pub(crate) fn ask(mut self, parts: &[&str]) -> Result<Vec<u8>> {
         let pid = self.pid;
         let step = |doing| move |error| Error::Attach { pid, doing, error };
-        let request = request(&["load", agent, "true", options]);
+        let request = request(parts);
         self.stream.set_write_timeout(Some(OPEN)).map_err(step("preparing the request"))?;
         self.stream.write_all(&request).map_err(step("sending the request"))?;
         let read = socket::read(&mut self.stream, Instant::now() + LOAD, REPLY_BYTES, None);

@@ -331,7 +331,7 @@ fn manifest(
 }
 
 /// Monotonic and wall clock, read together.
-pub(super) fn now() -> (Nanos, u64) {
+pub(crate) fn now() -> (Nanos, u64) {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `t` is a valid timespec, and the clock exists on every Linux.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut t) };

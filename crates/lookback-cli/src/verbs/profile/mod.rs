@@ -1,45 +1,40 @@
 //! `lookback profile`: samples a JVM for a while, and writes what was found.
 //!
-//! The constraint that shaped it: the JVM may have the agent or not, and is left as it was found. So an agent that was loaded
-//! for this traces nothing and leaves at the end, whatever went wrong in between.
+//! The constraint that shaped it: the JVM may have the agent or not, may be sampled by its own recorder, and is left as it was
+//! found. Whoever samples, what was sampled is a recording in a file first, and all else is made of that.
 
-use super::attach::wait_for_agent;
+mod by_agent;
+mod by_jfr;
+
 use super::convert::{How, write_as};
 use super::report::{open, text_width};
 use super::{Streams, stdout};
 use crate::args::{Format, ProfileArgs};
-use crate::control::{self, Client, printable};
+use crate::control::{self, printable};
 use crate::error::{Error, Result};
 use crate::output::{self, bytes};
 use crate::process::Process;
 use crate::progress::Progress;
 use crate::verbs::control::copy;
-use crate::{agent, attach, incident, interrupt};
+use crate::{incident, interrupt};
 use lookback_analysis::{Style, Verdict, report};
-use lookback_format::Nanos;
-use lookback_format::control::{Answer, Request};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Of an agent that is loaded for a profile alone.
-const OPTIONS: &str = "tracing=off,quiet=on,ring=16m,sample=off";
 /// How often it is looked whether somebody wants the end.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// A recording of what was sampled, and what removes it when it is dropped.
+type Taken = (PathBuf, tempfile::TempDir);
 
 /// Takes a profile.
 pub(crate) fn run(args: &ProfileArgs, streams: &mut Streams<'_>) -> Result<()> {
     let process = control::resolve_jvm(&args.target)?;
     let (target, format) = place(args, process.pid)?;
-    let (client, is_ours) = reach(args, &process)?;
-    interrupt::watch();
-    let taken = take(args, &client);
-    if is_ours {
-        // What was sampled counts more than a JVM that cannot be left, which says so itself.
-        if let Err(error) = client.ask(&Request::Detach { progress: false }) {
-            streams.note(&printable(&error.to_string()));
-        }
-    }
-    let (written, _made) = taken?;
+    let (written, _made) = match args.engine {
+        Some(engine) if engine.is_jfr() => by_jfr::take(args, engine, &process, streams)?,
+        _ => by_agent::take(args, &process, streams)?,
+    };
     if format == Format::Lkb {
         let size = copy(&written, &target, args.force)?;
         if let Some(size) = size {
@@ -77,36 +72,12 @@ fn place(args: &ProfileArgs, pid: u32) -> Result<(PathBuf, Format)> {
     Ok((target, format))
 }
 
-/// The agent in the JVM, and whether it was loaded for this.
-fn reach(args: &ProfileArgs, process: &Process) -> Result<(Client, bool)> {
-    if let Ok(client) = Client::find(process.pid).and_then(|client| client.status().map(|_| client)) {
-        return Ok((client, false));
-    }
-    let agent = agent::locate(args.agent.as_deref())?;
-    let _spinner = Progress::spinner("waiting for the JVM to load the agent");
-    attach::attach(process, &agent, OPTIONS)?;
-    wait_for_agent(process.pid)?;
-    Client::find(process.pid).map(|client| (client, true))
-}
-
-/// Has the JVM sampled, and its recording written.
-fn take(args: &ProfileArgs, client: &Client) -> Result<(PathBuf, tempfile::TempDir)> {
-    let (interval, time) = (Nanos(args.interval), Nanos(args.duration));
-    match client.ask(&Request::Profile { engine: args.engine, interval, time, all: args.all })? {
-        Answer::Profiling { engine } => wait(args, client.pid, engine.word()),
-        other => return Err(client.unexpected(&other)),
-    }
-    let _spinner = Progress::spinner("the program writes what was sampled");
-    client.fetch(|file| Request::EndProfile { file, force: false })
-}
-
-/// Waits for the profile's end, or for somebody who wants it.
+/// Waits for the profile's end, or for somebody who wants it, or for the program's.
 fn wait(args: &ProfileArgs, pid: u32, engine: &str) {
     let (begun, time) = (Instant::now(), Duration::from_nanos(args.duration));
     let progress = Progress::count(&format!("sampling {pid} ({engine}), seconds"));
     // A program that ends meanwhile is told of by whoever asks it next.
-    let lives = || Path::new(&format!("/proc/{pid}")).exists();
-    while begun.elapsed() < time && !interrupt::asked() && lives() {
+    while begun.elapsed() < time && !interrupt::asked() && Process::find(pid).is_ok() {
         progress.at(begun.elapsed().as_secs(), time.as_secs());
         std::thread::sleep(LOOK.min(time.saturating_sub(begun.elapsed())));
     }

@@ -1,0 +1,127 @@
+//! A recording of JDK Flight Recorder in another process: begun, ended, and fetched, by `jcmd`'s commands and without any JDK.
+//!
+//! The constraint that shaped it: the JVM writes the file, so it lies where that can write and sees it, which may be a container's
+//! `/tmp`. It may end at any moment and take its mounts along, so the directory is held open; JFR then writes what it has while the
+//! JVM shuts down. And this command may be killed: so each recording has a time after which the VM ends it by itself. Recordings
+//! that somebody else has begun have other names, and are not looked at.
+
+use crate::attach;
+use crate::error::{Error, Result};
+use crate::process::Process;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Where every JVM can write: the attach protocol has its socket there.
+const TMP: &str = "/tmp";
+/// Name of the file in a directory of its own.
+const FILE: &str = "profile.jfr";
+/// How long a JVM that does not stop the recording may take to end, with what JFR writes meanwhile.
+const SHUTDOWN: Duration = Duration::from_secs(5);
+
+/// A recording that goes on.
+#[derive(Debug)]
+pub(crate) struct Recording<'p> {
+    process: &'p Process,
+    /// As JFR has it; its directory's as well.
+    name: String,
+    dir: TempDir,
+    /// The JVM's `/tmp`: by it the directory is reached when the JVM has gone.
+    _tmp: File,
+    goes_on: bool,
+}
+
+impl<'p> Recording<'p> {
+    /// Begins a recording of what `settings` say, which ends by itself after `most`.
+    ///
+    /// # Errors
+    /// What is wrong with the target or the attach protocol, or why the JVM does not record.
+    pub(crate) fn start(process: &'p Process, settings: &[String], most: Duration) -> Result<Recording<'p>> {
+        let tmp = process.in_root(Path::new(TMP));
+        let failed = |error| Error::Write { file: tmp.clone(), error };
+        let opened = File::open(&tmp).map_err(failed)?;
+        let reached = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
+        // For this user alone, as whom the JVM runs.
+        let dir = tempfile::Builder::new().prefix("lookback-jfr-").tempdir_in(&reached).map_err(failed)?;
+        let name = dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut recording = Recording { process, name, dir, _tmp: opened, goes_on: false };
+        let name = &recording.name;
+        let command = format!(
+            "JFR.start name={name} filename={TMP}/{name}/{FILE} duration={}s {}",
+            most.as_secs().max(1),
+            settings.join(" ")
+        );
+        recording.command(&command, "Started recording")?;
+        recording.goes_on = true;
+        Ok(recording)
+    }
+
+    /// Ends the recording; the file that JFR wrote, and whether the JVM has ended before that.
+    ///
+    /// # Errors
+    /// Why there is no such file.
+    pub(crate) fn stop(mut self) -> Result<(Vec<u8>, bool)> {
+        self.goes_on = false;
+        let stopped = self.command(&format!("JFR.stop name={}", self.name), "Stopped recording");
+        // It may be about to end; else something else is wrong, or the recording's time was over.
+        let has_died = stopped.is_err() && self.ends();
+        let file = match std::fs::read(self.dir.path().join(FILE)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(Error::Read { file: self.seen(), error }),
+        };
+        match stopped {
+            _ if !file.is_empty() => Ok((file, has_died)),
+            Err(_) if has_died => Err(Error::JfrLost { pid: self.process.pid }),
+            Err(error) => Err(error),
+            Ok(()) => Err(Error::JfrFile { pid: self.process.pid, why: "it is empty".into() }),
+        }
+    }
+
+    /// Waits for the JVM's end, whose hooks may take their time; whether it came.
+    fn ends(&self) -> bool {
+        let begun = Instant::now();
+        while Process::find(self.process.pid).is_ok() {
+            if begun.elapsed() > SHUTDOWN {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        true
+    }
+
+    /// Has the JVM run a command whose answer says `expected` when it was done.
+    fn command(&self, command: &str, expected: &str) -> Result<()> {
+        let said = attach::diagnose(self.process, command)?;
+        if said.contains(expected) {
+            return Ok(());
+        }
+        Err(Error::JfrRefused { pid: self.process.pid, message: attach::clean(&said) })
+    }
+
+    /// The file as the user would find it.
+    fn seen(&self) -> PathBuf {
+        self.process.in_root(&Path::new(TMP).join(&self.name).join(FILE))
+    }
+}
+
+impl Drop for Recording<'_> {
+    fn drop(&mut self) {
+        if self.goes_on {
+            // Else it ends by itself, later.
+            let _ = attach::diagnose(self.process, &format!("JFR.stop name={}", self.name));
+        }
+    }
+}
+
+/// Name and version of the VM, as the agent tells them.
+///
+/// # Errors
+/// What is wrong with the target or the attach protocol.
+pub(crate) fn version(process: &Process) -> Result<String> {
+    let said = attach::diagnose(process, "VM.version")?;
+    Ok(said.lines().next().unwrap_or_default().trim().replacen(" version ", " ", 1))
+}
