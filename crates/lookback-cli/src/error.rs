@@ -382,7 +382,7 @@ impl Error {
             }
             Error::JfrFile { .. } => "leave out --engine: the agent needs no JFR".into(),
             Error::JfrLost { .. } => {
-                "a program that is killed takes its samples along; `lookback run` records in a file that survives".into()
+                "it was killed within a second, or its /tmp has gone with it: `lookback run` records in a file that survives".into()
             }
             Error::AgentSilent { pid, .. } => {
                 format!("if it could not start, it says why in one line in the program's own error output; in a very busy JVM it may come yet: `lookback status {pid}`")

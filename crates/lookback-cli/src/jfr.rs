@@ -2,13 +2,15 @@
 //!
 //! The constraint that shaped it: the JVM writes the file, so it lies where that can write and sees it, which may be a container's
 //! `/tmp`. It may end at any moment and take its mounts along, so the directory is held open; JFR then writes what it has while the
-//! JVM shuts down. And this command may be killed: so each recording has a time after which the VM ends it by itself. Recordings
-//! that somebody else has begun have other names, and are not looked at.
+//! JVM shuts down. A JVM that is killed leaves JFR's repository, where JFR has put what it had, once a second. And this command may
+//! be killed: so each recording has a time after which the VM ends it by itself. Recordings that somebody else has begun have other
+//! names, and are not looked at.
 
 use crate::attach;
 use crate::error::{Error, Result};
 use crate::process::Process;
-use std::fs::File;
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,20 @@ const FILE: &str = "profile.jfr";
 /// How long a JVM that does not stop the recording may take to end, with what JFR writes meanwhile.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
+/// What stands before the path of the repository in what `JFR.configure` says.
+const REPOSITORY: &str = "Repository path:";
+
+/// What became of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It was stopped.
+    Stopped,
+    /// The JVM ended, and JFR has written it.
+    Ended,
+    /// The JVM was killed; this is what its repository had.
+    Killed,
+}
+
 /// A recording that goes on.
 #[derive(Debug)]
 pub(crate) struct Recording<'p> {
@@ -31,7 +47,16 @@ pub(crate) struct Recording<'p> {
     dir: TempDir,
     /// The JVM's `/tmp`: by it the directory is reached when the JVM has gone.
     _tmp: File,
+    repository: Option<Repository>,
     goes_on: bool,
+}
+
+/// Where JFR puts what it has.
+#[derive(Debug)]
+struct Repository {
+    dir: File,
+    /// Files with what was before the recording.
+    before: Vec<OsString>,
 }
 
 impl<'p> Recording<'p> {
@@ -47,35 +72,45 @@ impl<'p> Recording<'p> {
         // For this user alone, as whom the JVM runs.
         let dir = tempfile::Builder::new().prefix("lookback-jfr-").tempdir_in(&reached).map_err(failed)?;
         let name = dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut recording = Recording { process, name, dir, _tmp: opened, goes_on: false };
+        let mut recording = Recording { process, name, dir, _tmp: opened, repository: None, goes_on: true };
         let name = &recording.name;
         let command = format!(
             "JFR.start name={name} filename={TMP}/{name}/{FILE} duration={}s {}",
             most.as_secs().max(1),
             settings.join(" ")
         );
-        recording.command(&command, "Started recording")?;
-        recording.goes_on = true;
+        // An answer that does not come in time may come yet: then it goes on, and is ended when this is dropped.
+        let started = recording.command(&command, "Started recording");
+        recording.goes_on = !matches!(started, Err(Error::JfrRefused { .. } | Error::CommandRefused { .. }));
+        started?;
+        recording.repository = Repository::of(process);
         Ok(recording)
     }
 
-    /// Ends the recording; the file that JFR wrote, and whether the JVM has ended before that.
+    /// Ends the recording; what JFR wrote.
     ///
     /// # Errors
-    /// Why there is no such file.
-    pub(crate) fn stop(mut self) -> Result<(Vec<u8>, bool)> {
+    /// Why there is nothing.
+    pub(crate) fn stop(mut self) -> Result<(Vec<u8>, Fate)> {
         self.goes_on = false;
         let stopped = self.command(&format!("JFR.stop name={}", self.name), "Stopped recording");
         // It may be about to end; else something else is wrong, or the recording's time was over.
         let has_died = stopped.is_err() && self.ends();
-        let file = match std::fs::read(self.dir.path().join(FILE)) {
+        let file = match fs::read(self.dir.path().join(FILE)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(Error::Read { file: self.seen(), error }),
         };
         match stopped {
-            _ if !file.is_empty() => Ok((file, has_died)),
-            Err(_) if has_died => Err(Error::JfrLost { pid: self.process.pid }),
+            _ if !file.is_empty() => Ok((file, if has_died { Fate::Ended } else { Fate::Stopped })),
+            Err(_) if has_died => {
+                let left = self.repository.as_ref().map(Repository::read).unwrap_or_default();
+                if left.is_empty() {
+                    Err(Error::JfrLost { pid: self.process.pid })
+                } else {
+                    Ok((left, Fate::Killed))
+                }
+            }
             Err(error) => Err(error),
             Ok(()) => Err(Error::JfrFile { pid: self.process.pid, why: "it is empty".into() }),
         }
@@ -105,6 +140,40 @@ impl<'p> Recording<'p> {
     /// The file as the user would find it.
     fn seen(&self) -> PathBuf {
         self.process.in_root(&Path::new(TMP).join(&self.name).join(FILE))
+    }
+}
+
+impl Repository {
+    /// That of a JVM in which a recording has just begun; none when it cannot be looked at.
+    fn of(process: &Process) -> Option<Repository> {
+        let said = attach::diagnose(process, "JFR.configure").ok()?;
+        let path = said.lines().find_map(|line| line.strip_prefix(REPOSITORY))?.trim();
+        let dir = File::open(process.in_root(Path::new(path))).ok()?;
+        let mut repository = Repository { dir, before: Vec::new() };
+        repository.before = repository.names();
+        // A recording begins with a file of its own.
+        repository.before.pop();
+        Some(repository)
+    }
+
+    fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.dir.as_raw_fd()))
+    }
+
+    /// Its files, the oldest first: they are named for the time.
+    fn names(&self) -> Vec<OsString> {
+        let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
+        let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
+        names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "jfr"));
+        names.sort();
+        names
+    }
+
+    /// What was put there since the recording has begun.
+    fn read(&self) -> Vec<u8> {
+        let mut names = self.names();
+        names.retain(|name| !self.before.contains(name));
+        names.iter().filter_map(|name| fs::read(self.path().join(name)).ok()).flatten().collect()
     }
 }
 

@@ -68,7 +68,9 @@ pub fn read_jfr(
             Ok(header) => header,
             Err(why) if chunks == 1 => return Err(Error::Jfr { why }),
             Err(why) => {
-                reader.found.damages.push(format!("chunk {chunks}: {why}"));
+                // Of a VM that was killed it is what it was about to write.
+                let n = rest.len();
+                reader.found.damages.push(format!("{n} bytes behind its chunks cannot be read: {why}"));
                 break;
             }
         };

@@ -8,7 +8,7 @@ use super::{Taken, wait};
 use crate::args::ProfileArgs;
 use crate::control::printable;
 use crate::error::{Error, Result};
-use crate::jfr::{Recording, version};
+use crate::jfr::{Fate, Recording, version};
 use crate::output::count;
 use crate::process::{Process, java_program};
 use crate::progress::Progress;
@@ -57,9 +57,15 @@ pub(super) fn take(
     wait(args, pid, engine.word());
     let ended = ring_file::now().0;
     let _spinner = Progress::spinner("the program writes what was sampled");
-    let (file, has_died) = recording.stop()?;
-    if has_died {
-        streams.note(&format!("the program {pid} ended; what was sampled until then is written"));
+    let (file, fate) = recording.stop()?;
+    match fate {
+        Fate::Stopped => {}
+        Fate::Ended => {
+            streams.note(&format!("the program {pid} ended; what was sampled until then is written"))
+        }
+        Fate::Killed => streams.note(&format!(
+            "the program {pid} was killed; what was sampled until a second before that is written"
+        )),
     }
     let manifest = Manifest {
         version: VERSION,
