@@ -186,11 +186,33 @@ impl Drop for Recording<'_> {
     }
 }
 
-/// Name and version of the VM, as the agent tells them.
+/// Name and version of the VM, as the agent tells them, and the JDK's release, such as 17.
 ///
 /// # Errors
 /// What is wrong with the target or the attach protocol.
-pub(crate) fn version(process: &Process) -> Result<String> {
-    let said = attach::diagnose(process, "VM.version")?;
-    Ok(said.lines().next().unwrap_or_default().trim().replacen(" version ", " ", 1))
+pub(crate) fn version(process: &Process) -> Result<(String, Option<u32>)> {
+    Ok(told(&attach::diagnose(process, "VM.version")?))
+}
+
+/// What `VM.version` says: a line of the VM's own version, which of old ones is no JDK's, then `JDK 17.0.15`.
+fn told(said: &str) -> (String, Option<u32>) {
+    let vm = said.lines().next().unwrap_or_default().trim().replacen(" version ", " ", 1);
+    let jdk = said.lines().find_map(|line| line.trim().strip_prefix("JDK "));
+    let release = jdk.and_then(|jdk| jdk.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+    (vm, release)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vm_says_its_name_and_release() {
+        assert_eq!(
+            told("OpenJDK 64-Bit Server VM version 25.0.3+9-LTS\nJDK 25.0.3\n"),
+            ("OpenJDK 64-Bit Server VM 25.0.3+9-LTS".to_owned(), Some(25))
+        );
+        assert_eq!(told("OpenJDK 64-Bit Server VM version 25.152-b01\nJDK 8.0_152\n").1, Some(8));
+        assert_eq!(told(""), (String::new(), None));
+    }
 }

@@ -46,7 +46,8 @@ pub(super) fn take(
     let pid = process.pid;
     check(args, engine, process)?;
     interrupt::watch();
-    let jvm = version(process)?;
+    let (jvm, release) = version(process)?;
+    check_release(release, engine, pid)?;
     let program = java_program(&process.command()).unwrap_or_default();
     let most = Duration::from_nanos(args.duration).saturating_add(GRACE);
     let recording = {
@@ -112,23 +113,28 @@ fn check(args: &ProfileArgs, engine: Engine, process: &Process) -> Result<()> {
             hint: "give 1ms or a multiple of it with -i; `--engine signal` takes any interval".into(),
         });
     }
-    match process.java_version() {
-        Some(found) if found < OLDEST => {
-            let message = format!("it is of JDK {found}, and this needs JDK {OLDEST} or later");
-            return Err(Error::JfrRefused { pid, message });
-        }
-        Some(found) if engine == Engine::JfrCpu && found < CPU_TIME => {
-            let why = format!("it is of JDK {found}, and they came with JDK {CPU_TIME}");
-            return Err(Error::NoCpuTime { pid, why });
-        }
-        _ => {}
-    }
+    check_release(process.java_version(), engine, pid)?;
     // Where it is another's, JFR samples nothing, and says so in the program's own output.
     if engine == Engine::JfrCpu && process.handles(libc::SIGPROF) && !process.has_thread(CPU_SAMPLER) {
         let why = "another profiler, or one that was there, has a handler for SIGPROF, and `--engine signal` leaves one";
         return Err(Error::NoCpuTime { pid, why: why.into() });
     }
     Ok(())
+}
+
+/// Refuses a release whose JFR does not do it, where that is known.
+fn check_release(release: Option<u32>, engine: Engine, pid: u32) -> Result<()> {
+    match release {
+        Some(found) if found < OLDEST => {
+            let message = format!("it is of JDK {found}, and this needs JDK {OLDEST} or later");
+            Err(Error::JfrRefused { pid, message })
+        }
+        Some(found) if engine == Engine::JfrCpu && found < CPU_TIME => {
+            let why = format!("it is of JDK {found}, and they came with JDK {CPU_TIME}");
+            Err(Error::NoCpuTime { pid, why })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What JFR is asked for. The plus is for settings that no file of settings has.
@@ -236,6 +242,16 @@ mod tests {
             args: ProfileArgs,
         }
         settings(&Line::parse_from(format!("profile 1 {line}").split(' ')).args, engine).join(" ")
+    }
+
+    #[test]
+    fn a_release_without_such_samples_is_refused_where_it_is_known() {
+        let refused = |release, engine| check_release(release, engine, 1).unwrap_err().to_string();
+        assert!(refused(Some(11), Engine::Jfr).ends_with("it is of JDK 11, and this needs JDK 17 or later"));
+        assert!(refused(Some(24), Engine::JfrCpu).ends_with("it is of JDK 24, and they came with JDK 25"));
+        assert!(
+            check_release(Some(17), Engine::Jfr, 1).is_ok() && check_release(None, Engine::JfrCpu, 1).is_ok()
+        );
     }
 
     #[test]
