@@ -73,6 +73,7 @@ fn what_is_written_is_read_back() {
     let (found, events) = read(&file());
     let found = found.unwrap();
     assert_eq!((found.samples, found.cut, found.interval, found.is_known), (6, 0, None, true));
+    assert_eq!(found.span, Some((Nanos(2_000_000), Nanos(4_000_000))));
     assert!(found.losses.is_empty() && found.damages.is_empty(), "{found:?}");
     let names: HashMap<MethodId, String> = found
         .classes

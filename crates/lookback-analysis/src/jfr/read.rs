@@ -35,6 +35,8 @@ pub struct JfrSamples {
     pub classes: Vec<Class>,
     /// How many samples there are.
     pub samples: u64,
+    /// When the first and the last were taken; none without samples.
+    pub span: Option<(Nanos, Nanos)>,
     /// Samples of which outer frames are missing.
     pub cut: u64,
     /// From one sample to the next, as the VM had it: the shortest that any recording of it asked for. None when that is not told.
@@ -353,6 +355,8 @@ impl<'e> Reader<'e> {
         }
         let (is_cut, frames) = &chunk.stacks[&stack];
         self.found.samples += 1;
+        let (first, last) = self.found.span.unwrap_or((at, at));
+        self.found.span = Some((first.min(at), last.max(at)));
         self.found.cut += u64::from(*is_cut);
         let engine = Some(self.engine);
         (self.each)(Event::Sample(Sample {
