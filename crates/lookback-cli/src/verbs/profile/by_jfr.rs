@@ -17,7 +17,7 @@ use crate::verbs::Streams;
 use crate::{interrupt, ring_file};
 use lookback_analysis::{JfrSamples, read_jfr};
 use lookback_format::Nanos;
-use lookback_format::event::{Event, frame};
+use lookback_format::event::frame;
 use lookback_format::incident::{Manifest, Sampling, Trigger, VERSION, Writer};
 use lookback_format::sample::Engine;
 use lookback_options::format_duration;
@@ -170,14 +170,9 @@ fn write(file: &[u8], engine: Engine, mut manifest: Manifest, pid: u32) -> Resul
     let mut writer = Writer::new(BufWriter::new(File::create(&path).map_err(failed)?));
     let mut read = None;
     let clock = manifest.clock_pair;
-    // JFR begins before it says so, and goes on until it is stopped.
-    let (mut first, mut last) = (Nanos(u64::MAX), Nanos(0));
     let ring = writer.ring(|out| {
         let (mut payload, mut framed, mut result) = (Vec::new(), Vec::new(), Ok(()));
         read = Some(read_jfr(file, engine, clock, &mut |event| {
-            if let Event::Sample(sample) = &event {
-                (first, last) = (first.min(sample.at), last.max(sample.at));
-            }
             payload.clear();
             framed.clear();
             let kind = event.encode(&mut payload);
@@ -196,7 +191,6 @@ fn write(file: &[u8], engine: Engine, mut manifest: Manifest, pid: u32) -> Resul
     manifest.losses.retain(|_, n| *n > 0);
     if let Some(sampling) = &mut manifest.sampling {
         sampling.samples = found.samples;
-        (sampling.begun, sampling.ended) = (sampling.begun.min(first), sampling.ended.max(last));
         sampling.interval = found.interval.unwrap_or(sampling.interval);
         // Its commands take time, a second of a JVM that has not used JFR before, and it samples meanwhile.
         if let Some((first, last)) = found.span {
