@@ -17,7 +17,7 @@ events() {
 bytecode=$(events -XX:-LookbackTracing) vm=$(events -XX:+LookbackTracing)
 awk -v bytecode="$bytecode" -v vm="$vm" 'BEGIN {
   if (!bytecode || !vm) exit 1
-  printf "result events.vm %d count\n", vm
-  printf "result events.bytecode %d count\n", bytecode
+  printf "result events.vm %.0f count\n", vm
+  printf "result events.bytecode %.0f count\n", bytecode
   printf "result events.share %.2f %%\n", 100 * vm / bytecode
 }'
