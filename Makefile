@@ -171,7 +171,7 @@ bench-workloads: build ## Cost for whole programs: experiments/tracer.toml; hour
 	@$(WITH) bench/experiment.sh tracer
 bench-overhead: build probe ## Cost in each state, beside JFR, async-profiler and a naive probe: experiments/overhead*.toml; hours, goes on where it stopped
 	@$(WITH) bench/overhead.sh
-bench-sampling: build probe ## Cost, latency and accuracy of sampling by each engine, on the extended VM too where it is built: experiments/sampling.toml; an hour and a half, goes on where it stopped
+bench-sampling: build probe ## Cost, latency and accuracy of sampling by each engine, on the extended VM too where it is built: experiments/sampling.toml; two hours, goes on where it stopped
 	@$(WITH) bench/sampling.sh
 bench-startup: build ## Cost at start-up: experiments/startup.toml; goes on where it stopped
 	@$(WITH) bench/experiment.sh startup

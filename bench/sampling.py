@@ -188,7 +188,7 @@ def base(windows, index, which):
     >>> base(windows, 1, 0), base(windows, 3, 0), base(windows, 0, 0)
     (12.0, 18.0, 18.0)
     """
-    nothing = [i for i, (_, engine, _) in enumerate(windows) if engine == "none" and i != index]
+    nothing = [i for i, window in enumerate(windows) if window[1] == "none" and i != index]
     ends = [max((i for i in nothing if i < index), default=None), min((i for i in nothing if i > index), default=None)]
     known = [(windows[i][0], windows[i][2][which]) for i in ends if i is not None]
     if len(known) < 2:
@@ -211,7 +211,7 @@ class Session:
 
     def __init__(self, program, directory, seconds):
         self.program, self.directory, self.seconds = program, directory, seconds
-        self.windows, self.intervals, self.files, self.raw = [], [], {}, []
+        self.windows, self.files, self.raw = [], {}, []
 
     def window(self, engine, interval, number):
         """One of an engine, or of nothing."""
@@ -223,17 +223,16 @@ class Session:
             self.files.setdefault((engine, interval), []).append(file)
         self.raw += [f"{interval}\t{number}\t{engine}\t{middle:.3f}\t{wall}\t{cpu:.1f}" for wall, cpu in found]
         if found:
-            self.windows.append((middle, engine, [statistics.fmean(values) for values in zip(*found)]))
-            self.intervals.append(interval)
+            self.windows.append((middle, engine, [statistics.fmean(values) for values in zip(*found)], interval))
 
     def costs(self):
         """The lines of what it has cost."""
         ratios = {}
-        for index, (_, engine, values) in enumerate(self.windows):
+        for index, (_, engine, values, interval) in enumerate(self.windows):
             of = tuple(value / base(self.windows, index, which) for which, value in enumerate(values))
             # The first and the last of nothing have but one neighbour.
             if engine != "none" or 0 < index < len(self.windows) - 1:
-                ratios.setdefault((engine, self.intervals[index]), []).append(of)
+                ratios.setdefault((engine, interval), []).append(of)
         for (engine, interval), found in sorted(ratios.items()):
             walls, cpus = zip(*found)
             yield f"{engine}.{interval}.overhead.pct", percent(cpus), "%"
@@ -260,8 +259,10 @@ class Session:
         trees = {key: [self._tree(file) for file in files] for key, files in self.files.items() if key[0] != "async-wall"}
         means = {key: profiles.merged(of) for key, of in trees.items() if all(of)}
         for (engine, interval), mean in sorted(means.items()):
-            stability = statistics.fmean(profiles.overlap(one, mean) for one in trees[engine, interval])
-            yield f"{engine}.{interval}.stability.pct", 100 * stability, "%"
+            # One alone is its own mean.
+            if len(trees[engine, interval]) > 1:
+                stability = statistics.fmean(profiles.overlap(one, mean) for one in trees[engine, interval])
+                yield f"{engine}.{interval}.stability.pct", 100 * stability, "%"
             for reference in REFERENCES:
                 other = means.get((reference, interval))
                 if other and reference != engine:
@@ -315,13 +316,14 @@ def main():
     intervals = setting("--intervals", "1ms,0.1ms,10ms").split(",")
     quiet = "tracing=off,quiet=on,ring=16m"
     engines = [engine for engine in STOCK if ASYNC.exists() or not engine.startswith("async-")]
-    if "--traced" in sys.argv:
+    kind = "traced" if "--traced" in sys.argv else "extended" if is_extended(arguments[0]) else "stock"
+    if kind == "traced":
         # The governor needs time to settle, and poll samples once a tick at the most.
         settings |= {"warm": 2 * settings["warm"], "rounds": 2 * settings["rounds"]}
         ticks = [interval for interval in intervals if interval != "0.1ms"]
         lines, raw = measure(arguments, name, settings, [], "quiet=on,learned=off", ["poll"], ticks)
         lines = [("traced." + found if found.startswith("none.") else found, value, unit) for found, value, unit in lines]
-    elif is_extended(arguments[0]):
+    elif kind == "extended":
         options = ["-XX:+LookbackSampling"]
         lines, raw = measure(arguments, name, settings, options, quiet, [*engines, *EXTENDED], intervals)
     else:
@@ -332,7 +334,6 @@ def main():
         sys.exit("nothing was measured")
     out.mkdir(parents=True, exist_ok=True)
     head = "interval\tround\tengine\tmiddle_s\twall_ms\tcpu_ms"
-    kind = "traced" if "--traced" in sys.argv else "extended" if is_extended(arguments[0]) else "stock"
     (out / f"{name}-{kind}.tsv").write_text("\n".join([head, *raw]) + "\n")
 
 

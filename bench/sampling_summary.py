@@ -13,19 +13,20 @@ RESULTS is its directory of results. Prints, over the programs:
 
 import collections
 import json
-import math
 import pathlib
 import random
 import statistics
 import sys
 
+import sampling
 from plots import COLOURS, Axis, Plot, decades
 
 ENGINES = (
     "safepoint", "handshake", "signal", "poll", "async-cpu", "async-wall", "incremental", "partial", "partial-incremental",
     "incremental-signal",
 )
-FIGURES = {"10ms": "5.1", "1ms": "5.2", "0.1ms": "5.3"}
+# The figures of overheads by interval: number, and ticks in percent.
+FIGURES = {"10ms": ("5.1", range(-4, 21, 4)), "1ms": ("5.2", range(-5, 31, 5)), "0.1ms": ("5.3", range(-10, 101, 10))}
 # The stock VM's figure of an engine counts where both have one.
 VMS = ("extended", "17")
 
@@ -60,7 +61,7 @@ def mean(percents):
     >>> round(mean([21.0, 0.0]), 6)
     10.0
     """
-    return 100 * (math.exp(statistics.fmean(math.log1p(value / 100) for value in percents)) - 1)
+    return sampling.percent(1 + value / 100 for value in percents)
 
 
 def interval(percents, draws=10_000):
@@ -96,11 +97,17 @@ def lines(found):
             yield name.replace(".pct", ".least.pct"), min(values), "%"
 
 
-def bars(title, label, found, metric, ticks, low=0.0):
-    """A group of bars a program, one an engine: `metric` has {} for the engine."""
+def groups(found, metric):
+    """The engines that have a metric, with {} for the engine, the programs that it is of, and the axis of these."""
     shown = [engine for engine in ENGINES if metric.format(engine) in found]
     programs = sorted({program for engine in shown for program in found[metric.format(engine)]})
     x = Axis("", 0, len(programs), [i + 0.5 for i in range(len(programs))], names=[p[:7] for p in programs])
+    return shown, programs, x
+
+
+def bars(title, label, found, metric, ticks, low=0.0):
+    """A group of bars a program, one an engine: `metric` has {} for the engine."""
+    shown, programs, x = groups(found, metric)
     plot = Plot(title, x, Axis(label, low, ticks[-1], ticks)).axes()
     for index, engine in enumerate(shown):
         plot.name(COLOURS[ENGINES.index(engine)], engine)
@@ -116,9 +123,7 @@ def bars(title, label, found, metric, ticks, low=0.0):
 
 def requests(found):
     """Figure 5.4: the 2.5th percentile, the median and the 97.5th of a request at 1 ms, by program and engine."""
-    shown = [engine for engine in ENGINES if f"{engine}.1ms.latency.median.us" in found]
-    programs = sorted({program for engine in shown for program in found[f"{engine}.1ms.latency.median.us"]})
-    x = Axis("", 0, len(programs), [i + 0.5 for i in range(len(programs))], names=[p[:7] for p in programs])
+    shown, programs, x = groups(found, "{}.1ms.latency.median.us")
     plot = Plot("Figure 5.4: how long a request takes at 1 ms", x, Axis("us", 0.1, 1e5, decades(0.1, 1e5), log=True)).axes()
     for index, engine in enumerate(shown):
         colour = COLOURS[ENGINES.index(engine)]
@@ -136,8 +141,7 @@ def requests(found):
 def drawings(found):
     """The thesis' figures as SVG, by name; 5.5 and 5.6 are definitions (profiles.py)."""
     tens = range(0, 101, 20)
-    for every, number in FIGURES.items():
-        ticks = {"10ms": range(-4, 21, 4), "1ms": range(-5, 31, 5), "0.1ms": range(-10, 101, 10)}[every]
+    for every, (number, ticks) in FIGURES.items():
         title = f"Figure {number}: overhead at {every}, CPU time"
         yield number, bars(title, "%", found, f"{{}}.{every}.overhead.pct", ticks, ticks[0])
     yield "5.4", requests(found)

@@ -7,41 +7,30 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
+# shellcheck source=vm/scripts/debian.sh
+. "$(dirname "$0")/debian.sh"
 here=$root/vm
 directory=${1:?name a directory}
 mkdir -p "$directory"
 directory=$(cd "$directory" && pwd)
 
-apt() {
-  local program=$1
-  shift
-  "$program" -q -o Dir::Etc::sourcelist="$directory/apt/sources.list" -o Dir::Etc::sourceparts=- \
-    -o Dir::State::lists="$directory/apt/lists" -o Dir::Cache="$directory/apt/cache" -o APT::Sandbox::User="$(id -un)" "$@"
-}
-
 fetch() {
-  mkdir -p "$directory/apt/lists/partial" "$directory/apt/cache" "$directory/fetched"
-  local mirror=${DEBIAN_MIRROR:-http://deb.debian.org}
-  cat >"$directory/apt/sources.list" <<END
-deb-src $mirror/debian bookworm main
-deb-src $mirror/debian-security bookworm-security main
-END
-  apt apt-get update >/dev/null || fail "the lists of Debian's sources cannot be fetched from $mirror"
+  lists deb-src bookworm
+  apt apt-get update >/dev/null || fail "the lists of Debian's sources cannot be fetched from ${DEBIAN_MIRROR:-deb.debian.org}"
   local version
-  # One may be listed that is not served any more.
-  for version in $(apt apt-cache showsrc openjdk-17 | sed -n 's/^Version: //p' | sort -Vru); do
-    if (cd "$directory/fetched" && apt apt-get source --download-only "openjdk-17=$version" >/dev/null 2>&1); then
+  for version in $(versions | tac); do
+    if download "$version"; then
       say "vm: OpenJDK $version"
       return
     fi
     rm -rf "${directory:?}"/fetched/*
   done
-  fail "no version of Debian's openjdk-17 is served by $mirror"
+  fail "no version of Debian's openjdk-17 is served by ${DEBIAN_MIRROR:-deb.debian.org}"
 }
 
 apply() {
   cd "$directory/source"
-  patch --dry-run --quiet -p1 --fuzz=0 <"$here/hooks.patch" >"$directory/hooks.log" 2>&1 \
+  fits . >"$directory/hooks.log" 2>&1 \
     || { cat "$directory/hooks.log" >&2; fail "hooks do not fit this version; see vm/hooks.patch"; }
   patch --quiet -p1 --fuzz=0 --no-backup-if-mismatch <"$here/hooks.patch"
 }

@@ -7,6 +7,7 @@ mod agent;
 mod args;
 mod attach;
 mod c_library;
+mod clock;
 mod control;
 mod error;
 mod incident;

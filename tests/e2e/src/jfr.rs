@@ -336,23 +336,21 @@ fn a_signal_that_another_profiler_has_is_not_taken_from_it() {
         return println!("left out: no JDK 25 is under test");
     };
     let place = Place::new();
+    let take = |running: &Running, engine| {
+        let pid = running.pid.to_string();
+        place.lookback(&["profile", &pid, "-d", "1s", "--engine", engine, "-o", "p.lkb", "--force"])
+    };
     let running = start(&java(jdk, &place, DEPTH));
-    let pid = running.pid.to_string();
-    let take =
-        |engine| place.lookback(&["profile", &pid, "-d", "1s", "--engine", engine, "-o", "p.lkb", "--force"]);
-    take("signal").ok();
-    take("jfr-cpu").fails(1, &["no samples of JFR by processor time", "SIGPROF"]);
-    take("jfr").ok();
+    take(&running, "signal").ok();
+    take(&running, "jfr-cpu").fails(1, &["no samples of JFR by processor time", "SIGPROF"]);
+    take(&running, "jfr").ok();
     let ran = running.end().ok();
     assert!(!ran.out.contains("jfr"), "JFR complains in the program's output: {}", ran.out);
 
     let running = start(&java(jdk, &place, DEPTH));
-    let pid = running.pid.to_string();
-    let take =
-        |engine| place.lookback(&["profile", &pid, "-d", "1s", "--engine", engine, "-o", "p.lkb", "--force"]);
-    take("jfr-cpu").ok();
-    take("signal").fails(1, &["SIGPROF is in use"]);
-    take("jfr-cpu").ok();
+    take(&running, "jfr-cpu").ok();
+    take(&running, "signal").fails(1, &["SIGPROF is in use"]);
+    take(&running, "jfr-cpu").ok();
     assert!(!Recorded::read(&place.file("p.lkb")).analysed().samples.is_empty());
     running.end().ok();
 }

@@ -7,7 +7,7 @@
 
 use super::RingFile;
 use super::named::Names;
-use super::snapshot::now;
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::output::count;
 use crate::verbs::{Streams, stdout};
@@ -73,7 +73,7 @@ pub(crate) fn follow(
 fn names(source: &RingFile) -> Names {
     let definitions = Definitions::read(&source.definitions());
     let categories = source.categories(&definitions);
-    let clock_pair = if source.this_boot { now() } else { source.header.clock_pair };
+    let clock_pair = if source.this_boot { clock::now() } else { source.header.clock_pair };
     Names { definitions, categories, clock_pair }
 }
 

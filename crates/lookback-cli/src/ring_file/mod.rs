@@ -10,7 +10,7 @@ mod named;
 mod snapshot;
 
 pub(crate) use follow::follow;
-pub(crate) use snapshot::{Found, now, write};
+pub(crate) use snapshot::{Found, write};
 
 use crate::error::{Error, Result};
 use crate::open_ring::OpenRing;

@@ -6,6 +6,7 @@
 //! ring's salvage): it costs a running writer nothing, and is all that is left of one that was killed.
 
 use super::RingFile;
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::output;
 use crate::recover::host;
@@ -19,7 +20,6 @@ use lookback_ring::{Block, Losses, Position, SnapshotEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Seek, Write};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes of framed events after which a part of the incident ends: whoever reads it unpacks a part at a time.
 const PART: usize = 32 << 20;
@@ -295,7 +295,7 @@ fn manifest(
     let header = &source.header;
     let newest = tally.span.unwrap_or_default().1;
     // The wall clock may have been set since the file was made.
-    let clock_pair = if source.this_boot { now() } else { header.clock_pair };
+    let clock_pair = if source.this_boot { clock::now() } else { header.clock_pair };
     let trigger = match source.is_live() {
         true => Trigger::Command { at: clock_pair.0.max(newest) },
         false => Trigger::Recovered { at: newest },
@@ -328,15 +328,6 @@ fn manifest(
             complete_from,
         }),
     }
-}
-
-/// Monotonic and wall clock, read together.
-pub(crate) fn now() -> (Nanos, u64) {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `t` is a valid timespec, and the clock exists on every Linux.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut t) };
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
-    (Nanos(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64), wall)
 }
 
 #[cfg(test)]

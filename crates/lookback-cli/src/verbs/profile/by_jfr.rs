@@ -14,7 +14,7 @@ use crate::process::{Process, java_program};
 use crate::progress::Progress;
 use crate::recover::host;
 use crate::verbs::Streams;
-use crate::{interrupt, ring_file};
+use crate::{clock, interrupt};
 use lookback_analysis::{JfrSamples, read_jfr};
 use lookback_format::Nanos;
 use lookback_format::event::frame;
@@ -54,9 +54,9 @@ pub(super) fn take(
         let _spinner = Progress::spinner("waiting for the JVM to begin");
         Recording::start(process, &settings(args, engine), most)?
     };
-    let clock = ring_file::now();
+    let began = clock::now();
     wait(args, pid, engine.word());
-    let ended = ring_file::now().0;
+    let ended = clock::now().0;
     let _spinner = Progress::spinner("the program writes what was sampled");
     let (file, fate) = recording.stop()?;
     match fate {
@@ -71,7 +71,7 @@ pub(super) fn take(
     let manifest = Manifest {
         version: VERSION,
         lookback: env!("CARGO_PKG_VERSION").into(),
-        clock_pair: clock,
+        clock_pair: began,
         pid,
         program,
         jvm,
@@ -85,7 +85,7 @@ pub(super) fn take(
         sampling: Some(Sampling {
             engine,
             interval: Nanos(args.interval),
-            begun: clock.0,
+            begun: began.0,
             ended,
             // JFR does not tell them.
             requests: 0,
