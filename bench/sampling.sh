@@ -18,7 +18,7 @@ if [ "${1:-}" = --smoke ]; then
   trap 'rm -rf "$directory"' EXIT
   for java in "$(jdk_home 17)/bin/java" "$target/vm/jdk-release/bin/java"; do
     [ ! -x "$java" ] || bench/sampling.py "$java" "$target/release/liblookback.so" java/workloads/target xalan \
-      --seconds 2 --rounds 1 --warm 3 --intervals 1ms --out "$(mktemp -d -p "$directory")"
+      --seconds 2 --rounds 1 --warm 3 --intervals 1ms --out "$(mktemp -d -p "$directory")/kept"
   done
   exit
 fi
