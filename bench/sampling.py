@@ -2,10 +2,11 @@
 """What sampling costs one program, how long its requests take, and how alike the profiles are: sampling.py JAVA AGENT WORKLOADS NAME
 
 The program runs in one JVM all the time while one engine after the other samples it for a window of some seconds. What its
-iterations cost in a window is set against the windows before and after it in which nothing samples, by a straight line between the
-two: so all see the same compiled code and the machine of the same seconds, and what drifts drops out. Engines of the extended VM take part
-where JAVA is one. With --traced the program is traced with the default budget, and the engine `poll` is set against tracing alone.
-Options: --seconds S of a window (2), --rounds N (2; half as many at 0.1 ms), --warm S (25),
+iterations cost in a window is set against the nearest windows in which nothing samples, two before and two after it: so all see the
+same compiled code and the machine of the same seconds, and what drifts drops out. A neighbour on the machine can double what a few
+seconds cost, so medians are taken, of those windows and of rounds. Engines of the extended VM take part where JAVA is one. With --traced
+the program is traced with the default budget, and the engine `poll` is set against tracing alone.
+Options: --seconds S of a window (1), --rounds N (5; half as many at 0.1 ms), --warm S (40),
 --intervals 1ms,0.1ms,10ms, --out DIR for raw data.
 
 Prints `result` lines, of this program and VM:
@@ -24,7 +25,6 @@ been asked and end before it writes, so a profile's file costs nothing here.
 
 import contextlib
 import json
-import math
 import pathlib
 import re
 import signal
@@ -43,8 +43,10 @@ REFERENCES = ("safepoint", "signal")
 BETWEEN = 3
 # Of a window, seconds: for its engine to be there.
 BEGIN = 0.3
+# So many windows of nothing on either side of one say what it would have cost.
+NEAREST = 2
 # A window goes on until it has so many iterations, and at most so many times as long as it is asked to be.
-LEAST, LONGEST = 3, 4
+LEAST, LONGEST = 2, 4
 ITERATION = re.compile(r"iteration \d+ \S+ ([\d.]+) ms cpu ([\d.]+) ms")
 ASYNC = pathlib.Path(__file__).resolve().parent.parent / "java/probe/target/async-profiler/linux-x64/libasyncProfiler.so"
 
@@ -182,28 +184,15 @@ def order(engines, number):
 
 
 def base(windows, index, which):
-    """What the window `index` of (time, engine, values) would have cost with nothing: by the nearest other windows of nothing.
+    """What the window `index` of (time, engine, values, interval) would have cost with nothing: by the nearest other windows of nothing.
 
-    >>> windows = [(0, "none", [10.0]), (1, "a", [99.0]), (4, "none", [18.0]), (6, "b", [99.0])]
-    >>> base(windows, 1, 0), base(windows, 3, 0), base(windows, 0, 0)
-    (12.0, 18.0, 18.0)
+    >>> windows = [(0, "none", [10.0], ""), (1, "a", [99.0], ""), (4, "none", [18.0], ""), (6, "b", [99.0], ""), (8, "none", [40.0], "")]
+    >>> base(windows, 1, 0), base(windows, 3, 0), base(windows, 2, 0)
+    (18.0, 18.0, 25.0)
     """
     nothing = [i for i, window in enumerate(windows) if window[1] == "none" and i != index]
-    ends = [max((i for i in nothing if i < index), default=None), min((i for i in nothing if i > index), default=None)]
-    known = [(windows[i][0], windows[i][2][which]) for i in ends if i is not None]
-    if len(known) < 2:
-        return known[0][1]
-    (before, first), (after, last) = known
-    return first + (last - first) * (windows[index][0] - before) / (after - before)
-
-
-def percent(ratios):
-    """The geometric mean of ratios as a change in percent.
-
-    >>> round(percent([1.21, 1.0]), 6)
-    10.0
-    """
-    return 100 * (math.exp(statistics.fmean(map(math.log, ratios))) - 1)
+    near = [i for i in nothing if i < index][-NEAREST:] + [i for i in nothing if i > index][:NEAREST]
+    return statistics.median(windows[i][2][which] for i in near)
 
 
 class Session:
@@ -230,13 +219,13 @@ class Session:
         ratios = {}
         for index, (_, engine, values, interval) in enumerate(self.windows):
             of = tuple(value / base(self.windows, index, which) for which, value in enumerate(values))
-            # The first and the last of nothing have but one neighbour.
+            # The first and the last of nothing have neighbours on one side alone.
             if engine != "none" or 0 < index < len(self.windows) - 1:
                 ratios.setdefault((engine, interval), []).append(of)
         for (engine, interval), found in sorted(ratios.items()):
             walls, cpus = zip(*found)
-            yield f"{engine}.{interval}.overhead.pct", percent(cpus), "%"
-            yield f"{engine}.{interval}.overhead.wall.pct", percent(walls), "%"
+            yield f"{engine}.{interval}.overhead.pct", 100 * (statistics.median(cpus) - 1), "%"
+            yield f"{engine}.{interval}.overhead.wall.pct", 100 * (statistics.median(walls) - 1), "%"
 
     def requests(self):
         """The lines of how long requests took."""
@@ -290,7 +279,7 @@ def measure(arguments, name, settings, options, agent_options, engines, interval
         session = Session(program, settings["directory"], settings["seconds"])
         for interval in intervals:
             # There it costs more than noise.
-            rounds = settings["rounds"] if interval != "0.1ms" else (settings["rounds"] + 1) // 2
+            rounds = settings["rounds"] if interval != "0.1ms" else max(1, settings["rounds"] // 2)
             for number in range(rounds):
                 for engine in order(engines, number):
                     session.window(engine, interval, number)
@@ -310,8 +299,8 @@ def main():
     directory = out.parent / "profiles"
     directory.mkdir(parents=True, exist_ok=True)
     settings = {
-        "seconds": float(setting("--seconds", "2")), "rounds": int(setting("--rounds", "2")),
-        "warm": float(setting("--warm", "25")), "directory": directory,
+        "seconds": float(setting("--seconds", "1")), "rounds": int(setting("--rounds", "5")),
+        "warm": float(setting("--warm", "40")), "directory": directory,
     }
     intervals = setting("--intervals", "1ms,0.1ms,10ms").split(",")
     quiet = "tracing=off,quiet=on,ring=16m"

@@ -18,7 +18,6 @@ import random
 import statistics
 import sys
 
-import sampling
 from plots import COLOURS, Axis, Plot, decades
 
 ENGINES = (
@@ -61,7 +60,7 @@ def mean(percents):
     >>> round(mean([21.0, 0.0]), 6)
     10.0
     """
-    return sampling.percent(1 + value / 100 for value in percents)
+    return 100 * (statistics.geometric_mean(1 + value / 100 for value in percents) - 1)
 
 
 def interval(percents, draws=10_000):
