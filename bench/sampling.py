@@ -143,7 +143,9 @@ def lookback(engine, interval, file):
         done.send_signal(signal.SIGINT)
         _, said = done.communicate()
         if done.returncode != 0:
-            sys.exit(f"{engine} at {interval}: {said}")
+            # Tracing that has turned itself off says why there.
+            status = subprocess.run([program.bin, "status", command[2]], capture_output=True, text=True, check=False)
+            sys.exit(f"{engine} at {interval}: {said}{status.stdout}")
 
     return sample
 

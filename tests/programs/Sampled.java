@@ -5,7 +5,7 @@
 
 import java.util.concurrent.CountDownLatch;
 
-/** Prints "ready" once all threads are where they stay. */
+/** Prints "ready" once all threads are where they stay: DEPTH [IDLE], frames of recursion and threads that wait. */
 final class Sampled {
     private static volatile boolean over;
     private static volatile long sum;
@@ -13,11 +13,14 @@ final class Sampled {
     private Sampled() {}
 
     public static void main(String[] args) throws Exception {
-        CountDownLatch began = new CountDownLatch(4);
+        int idle = args.length > 1 ? Integer.parseInt(args[1]) : 1;
+        CountDownLatch began = new CountDownLatch(3 + idle);
         start("busy", () -> Busy.outer(began));
         start("twice", () -> Twice.turns(began));
         start("deep", () -> Deep.down(Integer.parseInt(args[0]), began));
-        start("idle", () -> Idle.rest(began));
+        for (int i = 0; i < idle; i++) {
+            start("idle", () -> Idle.rest(began));
+        }
         began.await();
         System.out.println("ready");
         while (System.in.read() >= 0) {}

@@ -14,8 +14,8 @@ g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC -pthread -I"$jdk/include" -I"$jdk
 "$jdk/bin/javac" -d "$directory/classes" "$here"/test/dev/lookback/torture/*.java
 run() {
   local log=$directory/log how
-  # Partial safepoints; and signals that ask threads wherever they are.
-  for how in interval=100 interval=100,signals; do
+  # Partial safepoints, with waiting threads and without; and signals that ask threads wherever they are.
+  for how in interval=100 interval=100,running interval=100,signals; do
     if ! "$jdk/bin/java" -Xmx1g -XX:+LookbackSampling -XX:+UnlockDiagnosticVMOptions -XX:+LookbackVerify "$@" \
         -agentpath:"$directory/libchecking.so=$how" -cp "$directory/classes" dev.lookback.torture.Torture "$seconds" \
         >"$log" 2>&1; then

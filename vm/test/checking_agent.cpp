@@ -277,6 +277,7 @@ void read(const char* text) {
     else if (key == "most") options.most = static_cast<jint>(value);
     else if (key == "safepoint") options.how |= LOOKBACK_AT_SAFEPOINT;
     else if (key == "whole") options.how |= LOOKBACK_WHOLE;
+    else if (key == "running") options.how |= LOOKBACK_RUNNING;
     else if (key == "signals") options.by_signals = true;
     else fail(("option " + word).c_str(), 0);
   }

@@ -9,8 +9,12 @@ use std::collections::BTreeMap;
 const DEPTH: usize = 300;
 
 fn start(jdk: &Jdk, place: &Place, agent: Option<&str>) -> Running {
-    let depth = DEPTH.to_string();
-    let java = Java::new(jdk, place, &["Sampled", &depth]);
+    start_with(jdk, place, agent, 1)
+}
+
+/// Starts the program with so many threads that wait.
+fn start_with(jdk: &Jdk, place: &Place, agent: Option<&str>, idle: usize) -> Running {
+    let java = Java::new(jdk, place, &["Sampled", &DEPTH.to_string(), &idle.to_string()]);
     // Threads sample themselves at trace points of bytecode alone.
     let java = if jdk.is_extended { java.option("-XX:-LookbackTracing") } else { java };
     let mut running = match agent {
@@ -96,6 +100,25 @@ fn each_engine_finds_threads_where_they_are() {
             }
             // The agent came for this and left: nothing of it is there.
             assert!(!place.runtime().join(format!("{}.sock", running.pid)).exists(), "{what}");
+        }
+        running.end().ok();
+    }
+}
+
+#[test]
+fn threads_that_wait_take_no_sample_of_those_that_run() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let running = start_with(jdk, &place, None, 60);
+        let mut engines = vec![Engine::Handshake];
+        if jdk.is_extended {
+            engines.extend([Engine::Partial, Engine::PartialIncremental]);
+        }
+        for engine in engines {
+            let options = ["-d", "2s", "-i", "5ms", "--engine", engine.word()];
+            let n = profile(&place, &running, &options).analysed().samples.len();
+            // 400 requests, each of as many threads as there are cores.
+            assert!(n >= 200, "JDK {}, {}: {n} samples", jdk.version, engine.word());
         }
         running.end().ok();
     }

@@ -18,9 +18,11 @@ use std::ffi::{CStr, c_void};
 
 const REQUEST: &CStr = c"dev.lookback.functions.RequestStackTraces";
 
-/// Bits of how a request takes its samples.
+// Bits of how a request takes its samples.
 const AT_SAFEPOINT: jint = 1;
 const WHOLE: jint = 2;
+/// Threads that wait take no sample's place.
+const RUNNING: jint = 4;
 
 /// How long a request waits for threads to reach a poll, at most.
 const PATIENCE: jlong = 10_000_000;
@@ -52,10 +54,12 @@ impl Partial {
             retrieval: Retrieval::new(agent.jvmti, all || engine == Engine::Incremental)?,
             // At a safepoint all are sampled.
             most: if engine == Engine::Incremental { 0 } else { cores() as jint },
-            how: match engine {
-                Engine::Partial => WHOLE,
-                Engine::Incremental => AT_SAFEPOINT,
-                _ => 0,
+            how: match (engine, all) {
+                (Engine::Incremental, _) => AT_SAFEPOINT,
+                (Engine::Partial, true) => WHOLE,
+                (Engine::Partial, false) => WHOLE | RUNNING,
+                (_, true) => 0,
+                (_, false) => RUNNING,
             },
             tag: 0,
         })

@@ -14,7 +14,9 @@
  */
 
 #include "precompiled.hpp"
+#include "jvmtifiles/jvmti.h"
 #include "lookback/sampleRequest.hpp"
+#include "lookback/stackTraces.h"
 #include "lookback/threadSampling.inline.hpp"
 #include "memory/resourceArea.hpp"
 #include "runtime/atomic.hpp"
@@ -169,14 +171,14 @@ static int share_of(int waiting, int all, int most) {
 }
 
 int SampleRequest::partial(
-    JavaThread* current, const ThreadArray& threads, jlong tag, int most, bool whole, jlong max_wait) {
+    JavaThread* current, const ThreadArray& threads, jlong tag, int most, jint how, jlong max_wait) {
   ResourceMark mark(current);
   ThreadArray waiting, running;
   for (int i = 0; i < threads.length(); i++) {
     JavaThread* const thread = threads.at(i);
     if (!is_waiting(thread)) {
       running.append(thread);
-    } else if (thread->has_last_Java_frame()) {
+    } else if ((how & LOOKBACK_RUNNING) == 0 && thread->has_last_Java_frame()) {
       waiting.append(thread);
     }
   }
@@ -191,7 +193,7 @@ int SampleRequest::partial(
   // Tickets are for those that run.
   const uint32_t request = _tickets.open(current, most - by_requester);
   _tag = tag;
-  _whole = whole;
+  _whole = (how & LOOKBACK_WHOLE) != 0;
   Atomic::release_store(&_taken, 0);
   if (by_requester < most) {
     for (int i = 0; i < running.length(); i++) {
@@ -252,8 +254,8 @@ class SampleOperation : public VM_Operation {
   int taken() const { return _taken; }
 };
 
-int SampleRequest::at_safepoint(const ThreadArray& threads, jlong tag, bool whole) {
-  SampleOperation operation(threads, tag, whole);
+int SampleRequest::at_safepoint(const ThreadArray& threads, jlong tag, jint how) {
+  SampleOperation operation(threads, tag, (how & LOOKBACK_WHOLE) != 0);
   VMThread::execute(&operation);
   return operation.taken();
 }

@@ -24,7 +24,7 @@ class JavaThread;
 
 // Partial safepoints with self-sampling (thesis, section 4.1): of the threads that are asked, those that reach a poll first
 // sample themselves, by tickets; no thread stops, and none waits for another. Threads that wait or run native code reach no
-// poll: they are taken in proportion, at random, and sampled by the requester.
+// poll: they are left out, or taken in proportion, at random, and sampled by the requester.
 //
 // Constraint: one request at a time. No thread blocks, but for the requester.
 class SampleRequest : public AllStatic {
@@ -34,12 +34,12 @@ class SampleRequest : public AllStatic {
   // The request of a thread that asked itself; no other has this number.
   static const uint32_t OWN = UINT32_MAX;
 
-  // Takes `most` samples (0: one of each thread) within so many nanoseconds (0: in any time). Tells how many were taken.
-  // `current` is in the VM, and the threads cannot go away.
-  static int partial(JavaThread* current, const ThreadArray& threads, jlong tag, int most, bool whole, jlong max_wait);
+  // Takes `most` samples (0: one of each thread) within so many nanoseconds (0: in any time), `how` by bits of stackTraces.h.
+  // Tells how many were taken. `current` is in the VM, and the threads cannot go away.
+  static int partial(JavaThread* current, const ThreadArray& threads, jlong tag, int most, jint how, jlong max_wait);
 
   // Samples all threads at a global safepoint.
-  static int at_safepoint(const ThreadArray& threads, jlong tag, bool whole);
+  static int at_safepoint(const ThreadArray& threads, jlong tag, jint how);
 
   // Has the thread, the current one, sample itself at its next poll. Safe in a signal handler.
   static void of_self(JavaThread* self);

@@ -33,7 +33,9 @@ enum {
   // All threads of the request stop at a safepoint, and all are sampled.
   LOOKBACK_AT_SAFEPOINT = 1,
   // Each sample records its whole stack at once.
-  LOOKBACK_WHOLE = 2
+  LOOKBACK_WHOLE = 2,
+  // Threads that wait or run native code are left out; not at a safepoint, which tells them apart afterwards.
+  LOOKBACK_RUNNING = 4
 };
 
 #define LOOKBACK_REQUEST_STACK_TRACES "dev.lookback.functions.RequestStackTraces"
@@ -41,19 +43,20 @@ enum {
 // RequestStackTraces: has some of the given threads record where they are.
 //
 // Those sample themselves that reach a poll first, as many as `most`; the others run on. Threads that wait or run native code
-// are taken in proportion to their number, at random, and are sampled by the caller. At `most` 0 each thread is sampled.
+// are taken in proportion to their number, at random, and are sampled by the caller, if they are not left out. At `most` 0 each
+// thread is sampled.
 // A sample records the innermost frames; the others follow when their callees return, or by RetrieveStackTraces.
 //
 // tag           told with each stack trace of this request
 // thread_count  how many threads are given; 0 and a NULL list: all that JVMTI shows
 // most          how many samples at most; 0: one of each thread
-// how           LOOKBACK_AT_SAFEPOINT, LOOKBACK_WHOLE
+// how           LOOKBACK_AT_SAFEPOINT, LOOKBACK_WHOLE, LOOKBACK_RUNNING
 // max_wait      nanoseconds after which it returns with the samples that were taken; 0: until all are
 // taken         how many samples were taken
 //
-// Errors: JVMTI_ERROR_ILLEGAL_ARGUMENT (a number is negative, `how` has an unknown bit), JVMTI_ERROR_INVALID_THREAD,
-// JVMTI_ERROR_NULL_POINTER (thread_list with a count, taken), JVMTI_ERROR_UNATTACHED_THREAD. A thread that has ended is
-// left out.
+// Errors: JVMTI_ERROR_ILLEGAL_ARGUMENT (a number is negative, `how` has an unknown bit, or both LOOKBACK_AT_SAFEPOINT and
+// LOOKBACK_RUNNING), JVMTI_ERROR_INVALID_THREAD, JVMTI_ERROR_NULL_POINTER (thread_list with a count, taken),
+// JVMTI_ERROR_UNATTACHED_THREAD. A thread that has ended is left out.
 typedef jvmtiError (JNICALL *LookbackRequestStackTraces)(
     jvmtiEnv* env, jlong tag, jint thread_count, const jthread* thread_list, jint most, jint how, jlong max_wait,
     jint* taken);

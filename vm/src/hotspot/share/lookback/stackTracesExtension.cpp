@@ -88,7 +88,9 @@ static jvmtiError JNICALL RequestStackTraces(const jvmtiEnv* env, ...) {
   if (taken == NULL) {
     return JVMTI_ERROR_NULL_POINTER;
   }
-  if (most < 0 || max_wait < 0 || (how & ~(LOOKBACK_AT_SAFEPOINT | LOOKBACK_WHOLE)) != 0) {
+  const bool at_safepoint = (how & LOOKBACK_AT_SAFEPOINT) != 0;
+  if (most < 0 || max_wait < 0 || (how & ~(LOOKBACK_AT_SAFEPOINT | LOOKBACK_WHOLE | LOOKBACK_RUNNING)) != 0
+      || (at_safepoint && (how & LOOKBACK_RUNNING) != 0)) {
     return JVMTI_ERROR_ILLEGAL_ARGUMENT;
   }
   JavaThread* const current = caller();
@@ -105,10 +107,9 @@ static jvmtiError JNICALL RequestStackTraces(const jvmtiEnv* env, ...) {
   if (not_found != JVMTI_ERROR_NONE) {
     return not_found;
   }
-  const bool whole = (how & LOOKBACK_WHOLE) != 0;
-  *taken = (how & LOOKBACK_AT_SAFEPOINT) != 0
-      ? SampleRequest::at_safepoint(found, tag, whole)
-      : SampleRequest::partial(current, found, tag, most, whole, max_wait);
+  *taken = at_safepoint
+      ? SampleRequest::at_safepoint(found, tag, how)
+      : SampleRequest::partial(current, found, tag, most, how, max_wait);
   return JVMTI_ERROR_NONE;
 }
 
