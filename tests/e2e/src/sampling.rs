@@ -195,10 +195,9 @@ fn what_is_not_traced_shows_beside_what_is() {
             }
         }
         let busy = found.get("busy").expect("samples of a thread that is not traced");
-        // It is sampled from its start on, when it is on its way there.
-        let (on_its_way, there): (Vec<_>, Vec<_>) = busy.iter().partition(|(frames, _)| frames.is_empty());
-        let is_there = there.iter().all(|(frames, _)| frames[0] == "Sampled$Busy.outer");
-        assert!(is_there && on_its_way.len() <= 3, "JDK {}: {busy:?}", jdk.version);
+        let outermost =
+            |frames: &Vec<String>| frames.first().map(String::as_str) == Some("Sampled$Busy.outer");
+        assert!(busy.iter().all(|(frames, _)| outermost(frames)), "JDK {}: {busy:?}", jdk.version);
         running.end().ok();
     }
 }
