@@ -137,14 +137,15 @@ def lookback(engine, interval, file):
 
     @contextlib.contextmanager
     def sample(program):
-        command = [program.bin, "profile", str(program.process.pid), "-d", "10m", "-i", f"{microseconds(interval)}us"]
+        pid = str(program.process.pid)
+        command = [program.bin, "profile", pid, "-d", "10m", "-i", f"{microseconds(interval)}us"]
         done = subprocess.Popen([*command, "--engine", engine, "-o", f"{file}.lkb"], stderr=subprocess.PIPE, text=True)
         yield
         done.send_signal(signal.SIGINT)
         _, said = done.communicate()
         if done.returncode != 0:
             # Tracing that has turned itself off says why there.
-            status = subprocess.run([program.bin, "status", command[2]], capture_output=True, text=True, check=False)
+            status = subprocess.run([program.bin, "status", pid], capture_output=True, text=True, check=False)
             sys.exit(f"{engine} at {interval}: {said}{status.stdout}")
 
     return sample
@@ -186,13 +187,13 @@ def order(engines, number):
 
 
 def base(windows, index, which):
-    """What the window `index` of (time, engine, values, interval) would have cost with nothing: by the nearest other windows of nothing.
+    """What the window `index` of (engine, interval, values) would have cost with nothing: by the nearest other windows of nothing.
 
-    >>> windows = [(0, "none", [10.0], ""), (1, "a", [99.0], ""), (4, "none", [18.0], ""), (6, "b", [99.0], ""), (8, "none", [40.0], "")]
+    >>> windows = [("none", "", [10.0]), ("a", "", [99.0]), ("none", "", [18.0]), ("b", "", [99.0]), ("none", "", [40.0])]
     >>> base(windows, 1, 0), base(windows, 3, 0), base(windows, 2, 0)
     (18.0, 18.0, 25.0)
     """
-    nothing = [i for i, window in enumerate(windows) if window[1] == "none" and i != index]
+    nothing = [i for i, window in enumerate(windows) if window[0] == "none" and i != index]
     near = [i for i in nothing if i < index][-NEAREST:] + [i for i in nothing if i > index][:NEAREST]
     return statistics.median(windows[i][2][which] for i in near)
 
@@ -214,12 +215,12 @@ class Session:
             self.files.setdefault((engine, interval), []).append(file)
         self.raw += [f"{interval}\t{number}\t{engine}\t{middle:.3f}\t{wall}\t{cpu:.1f}" for wall, cpu in found]
         if found:
-            self.windows.append((middle, engine, [statistics.fmean(values) for values in zip(*found)], interval))
+            self.windows.append((engine, interval, [statistics.fmean(values) for values in zip(*found)]))
 
     def costs(self):
         """The lines of what it has cost."""
         ratios = {}
-        for index, (_, engine, values, interval) in enumerate(self.windows):
+        for index, (engine, interval, values) in enumerate(self.windows):
             of = tuple(value / base(self.windows, index, which) for which, value in enumerate(values))
             # The first and the last of nothing have neighbours on one side alone.
             if engine != "none" or 0 < index < len(self.windows) - 1:

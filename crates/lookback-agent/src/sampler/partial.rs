@@ -47,6 +47,7 @@ impl Partial {
 
     pub(super) fn new(agent: &Agent, engine: Engine, all: bool) -> Result<Partial, String> {
         let request = retrieval::function(agent.jvmti, REQUEST)?;
+        let which = if all { 0 } else { RUNNING };
         Ok(Partial {
             jvmti: agent.jvmti,
             // SAFETY: the VM's function of this name has this signature, by its header.
@@ -54,12 +55,10 @@ impl Partial {
             retrieval: Retrieval::new(agent.jvmti, all || engine == Engine::Incremental)?,
             // At a safepoint all are sampled.
             most: if engine == Engine::Incremental { 0 } else { cores() as jint },
-            how: match (engine, all) {
-                (Engine::Incremental, _) => AT_SAFEPOINT,
-                (Engine::Partial, true) => WHOLE,
-                (Engine::Partial, false) => WHOLE | RUNNING,
-                (_, true) => 0,
-                (_, false) => RUNNING,
+            how: match engine {
+                Engine::Partial => WHOLE | which,
+                Engine::Incremental => AT_SAFEPOINT,
+                _ => which,
             },
             tag: 0,
         })
