@@ -25,6 +25,12 @@ fn start_with(jdk: &Jdk, place: &Place, agent: Option<&str>, idle: usize) -> Run
     running
 }
 
+/// The engines that ask at each tick which threads run.
+fn engines_of_running_threads(jdk: &Jdk) -> impl Iterator<Item = Engine> {
+    let extended = jdk.is_extended.then_some([Engine::Partial, Engine::PartialIncremental]);
+    std::iter::once(Engine::Handshake).chain(extended.into_iter().flatten())
+}
+
 /// Takes a profile with these options, and reads it.
 #[track_caller]
 pub(crate) fn profile(place: &Place, running: &Running, options: &[&str]) -> Recorded {
@@ -110,15 +116,40 @@ fn threads_that_wait_take_no_sample_of_those_that_run() {
     for jdk in jdks() {
         let place = Place::new();
         let running = start_with(jdk, &place, None, 60);
-        let mut engines = vec![Engine::Handshake];
-        if jdk.is_extended {
-            engines.extend([Engine::Partial, Engine::PartialIncremental]);
-        }
-        for engine in engines {
+        for engine in engines_of_running_threads(jdk) {
             let options = ["-d", "2s", "-i", "5ms", "--engine", engine.word()];
             let n = profile(&place, &running, &options).analysed().samples.len();
             // 400 requests, each of as many threads as there are cores.
             assert!(n >= 200, "JDK {}, {}: {n} samples", jdk.version, engine.word());
+        }
+        running.end().ok();
+    }
+}
+
+#[test]
+fn threads_that_compute_in_native_code_are_found_there() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = Java::new(jdk, &place, &["Native"]).start();
+        running.until("ready");
+        for engine in engines_of_running_threads(jdk) {
+            let options = ["-d", "2s", "-i", "5ms", "--engine", engine.word()];
+            let recorded = profile(&place, &running, &options);
+            let r = recorded.analysed();
+            let (mut samples, mut in_native) = (0, 0);
+            for i in 0..r.samples.len() {
+                let thread = &r.threads[r.thread(r.samples.thread[i]).expect("a thread of each sample")];
+                let innermost = r.samples.contexts.frames(r.samples.context[i]).next().expect("a frame");
+                if thread.name == "native" {
+                    assert_eq!(r.samples.activity[i], Activity::Running);
+                    samples += 1;
+                    let name = r.methods.full(r.samples.contexts.method[innermost.at()]);
+                    in_native += usize::from(name == "java.util.zip.Deflater.deflateBytesBytes");
+                }
+            }
+            let what = format!("JDK {}, {}: {in_native} of {samples}", jdk.version, engine.word());
+            // Of 400 requests, on a machine on which others compute as well.
+            assert!(samples >= 100 && in_native * 10 >= samples * 9, "{what}");
         }
         running.end().ok();
     }

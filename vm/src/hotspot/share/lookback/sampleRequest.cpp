@@ -30,8 +30,12 @@
 #include "runtime/vmThread.hpp"
 #include "utilities/globalDefinitions.hpp"
 
-// How long to wait before it is looked whether threads that were asked have gone where no poll is.
-static const int64_t PATIENCE_MS = 1;
+// How long to wait before it is looked whether threads that were asked have gone where no poll is, in nanoseconds.
+static const jlong PATIENCE = NANOUNITS / MILLIUNITS;
+
+// How long threads that may wait are given to reach a poll, in nanoseconds: one that runs returns to Java, or computes in native
+// code.
+static const jlong GRACE = PATIENCE / 20;
 
 static uint64_t word_of(uint32_t request, uint32_t taken) {
   return (uint64_t)request << 32 | taken;
@@ -87,13 +91,25 @@ class Tickets {
 
   bool is_complete() const { return Atomic::load_acquire(&_finished) >= Atomic::load(&_awaited); }
 
-  // True once all awaited samples have finished; false after so many milliseconds.
-  bool wait(JavaThread* current, int64_t millis) {
+  // Awaits no more samples than so many; there may be more until it is closed.
+  void await_only(int most) {
+    if ((uint32_t)most < Atomic::load(&_awaited)) {
+      Atomic::store(&_awaited, (uint32_t)most);
+      OrderAccess::fence();
+    }
+  }
+
+  // True once all awaited samples have finished; false after so many nanoseconds.
+  bool wait(JavaThread* current, jlong nanos) {
     if (is_complete()) {
       return true;
     }
+    jlong seconds, until;
+    os::javaTimeSystemUTC(seconds, until);
+    until += nanos;
+    const struct timespec time = { (time_t)(seconds + until / NANOUNITS), (long)(until % NANOUNITS) };
     ThreadBlockInVM blocked(current);
-    _all.timedwait(millis);
+    _all.timedwait(time);
     return is_complete();
   }
 
@@ -110,7 +126,7 @@ class Tickets {
     }
     Atomic::store(&_awaited, (uint32_t)word);
     OrderAccess::fence();
-    while (!wait(current, PATIENCE_MS)) {}
+    while (!wait(current, PATIENCE)) {}
     _turn.signal();
   }
 };
@@ -120,10 +136,13 @@ static Tickets _tickets;
 // The request whose samples are taken; written before its tickets can be.
 static jlong _tag;
 static bool _whole;
+static bool _only_running;
 static volatile int _taken;
 
 static void record(JavaThread* thread) {
-  if (thread->sampling()->sample(thread, _tag, _whole)) {
+  // One that ran when it was asked was on its way to where it is.
+  const jint activity = _only_running ? LOOKBACK_RUNS : ThreadSampling::activity_of(thread);
+  if (thread->sampling()->sample(thread, _tag, _whole, activity)) {
     Atomic::inc(&_taken);
   }
 }
@@ -137,7 +156,7 @@ void SampleRequest::of_self(JavaThread* self) {
 
 void SampleRequest::at_poll(JavaThread* self, uint32_t request) {
   if (request == OWN) {
-    self->sampling()->sample(self, 0, false);
+    self->sampling()->sample(self, 0, false, LOOKBACK_RUNS);
     return;
   }
   if (request != 0 && _tickets.take(request)) {
@@ -170,6 +189,79 @@ static int share_of(int waiting, int all, int most) {
   return share + (os::random() % all < product % all);
 }
 
+// Samples so many of the threads, which wait, at random.
+static void sample_some(SampleRequest::ThreadArray* waiting, int most) {
+  for (int i = 0; i < most; i++) {
+    const int chosen = os::random() % waiting->length();
+    JavaThread* const thread = waiting->at(chosen);
+    waiting->delete_at(chosen);
+    sample_waiting(thread);
+  }
+}
+
+static void ask(const SampleRequest::ThreadArray& threads, uint32_t request) {
+  for (int i = 0; i < threads.length(); i++) {
+    threads.at(i)->sampling()->ask(threads.at(i), request);
+  }
+}
+
+// Takes the sample in the thread's place, if that has not begun with it and there is a ticket left.
+static void sample_instead(JavaThread* thread, uint32_t request) {
+  if (thread->sampling()->claim() == request && _tickets.take(request)) {
+    sample_waiting(thread);
+    _tickets.finish();
+  }
+}
+
+static void sample_if_it_computes(JavaThread* thread, uint32_t request) {
+  if (thread->thread_state() == _thread_in_native && thread->sampling()->has_run(thread)) {
+    sample_instead(thread, request);
+  }
+}
+
+// Of threads that may wait, and are asked as well, awaits those that run, as their clocks tell: most are on their way to a poll,
+// and those that compute in native code are sampled by the requester. So many others are awaited in any case.
+static void await_those_that_run(
+    JavaThread* current, const SampleRequest::ThreadArray& waiting, int others, uint32_t request) {
+  SampleRequest::ThreadArray seen;
+  // Another one first each time, so that no place in the list is preferred.
+  const int first = waiting.length() == 0 ? 0 : os::random() % waiting.length();
+  for (int i = 0; i < waiting.length() && !_tickets.is_complete(); i++) {
+    JavaThread* const thread = waiting.at((first + i) % waiting.length());
+    if (thread->sampling()->has_run(thread)) {
+      seen.append(thread);
+      // The clock of one that is on a processor goes on meanwhile.
+      sample_if_it_computes(thread, request);
+    }
+  }
+  _tickets.await_only(others + seen.length());
+  if (!_tickets.wait(current, GRACE)) {
+    // One whose processor the requester took has run since.
+    for (int i = 0; i < seen.length(); i++) {
+      sample_if_it_computes(seen.at(i), request);
+    }
+  }
+}
+
+// Awaits samples of threads that ran; of those that do not any longer, they are taken.
+static void await_polls(
+    JavaThread* current, const SampleRequest::ThreadArray& running, uint32_t request, jlong deadline) {
+  bool is_any_left;
+  do {
+    is_any_left = false;
+    for (int i = 0; i < running.length(); i++) {
+      JavaThread* const thread = running.at(i);
+      if (thread->sampling()->is_asked()) {
+        is_any_left = true;
+        // It waits since, or has ended; the latter has no Java frame.
+        if (is_waiting(thread)) {
+          sample_instead(thread, request);
+        }
+      }
+    }
+  } while (is_any_left && !_tickets.wait(current, PATIENCE) && os::javaTimeNanos() < deadline);
+}
+
 int SampleRequest::partial(
     JavaThread* current, const ThreadArray& threads, jlong tag, int most, jint how, jlong max_wait) {
   ResourceMark mark(current);
@@ -178,7 +270,7 @@ int SampleRequest::partial(
     JavaThread* const thread = threads.at(i);
     if (!is_waiting(thread)) {
       running.append(thread);
-    } else if ((how & LOOKBACK_RUNNING) == 0 && thread->has_last_Java_frame()) {
+    } else if (thread->has_last_Java_frame()) {
       waiting.append(thread);
     }
   }
@@ -187,43 +279,28 @@ int SampleRequest::partial(
     return 0;
   }
   most = most == 0 ? all : MIN2(most, all);
-  const int by_requester = share_of(waiting.length(), all, most);
+  const bool only_running = (how & LOOKBACK_RUNNING) != 0;
+  const int by_requester = only_running ? 0 : share_of(waiting.length(), all, most);
   const jlong deadline = max_wait == 0 ? max_jlong : os::javaTimeNanos() + max_wait;
 
-  // Tickets are for those that run.
+  // Tickets are for those that reach a poll.
   const uint32_t request = _tickets.open(current, most - by_requester);
   _tag = tag;
   _whole = (how & LOOKBACK_WHOLE) != 0;
+  _only_running = only_running;
   Atomic::release_store(&_taken, 0);
   if (by_requester < most) {
-    for (int i = 0; i < running.length(); i++) {
-      running.at(i)->sampling()->ask(running.at(i), request);
-    }
+    ask(running, request);
   }
-  for (int i = 0; i < by_requester; i++) {
-    const int chosen = i + os::random() % (waiting.length() - i);
-    JavaThread* const thread = waiting.at(chosen);
-    waiting.at_put(chosen, waiting.at(i));
-    sample_waiting(thread);
-  }
-  while (!_tickets.wait(current, PATIENCE_MS) && os::javaTimeNanos() < deadline) {
-    bool is_any_left = false;
-    for (int i = 0; i < running.length(); i++) {
-      ThreadSampling* const sampling = running.at(i)->sampling();
-      if (!sampling->is_asked()) {
-        continue;
-      }
-      is_any_left = true;
-      // It waits since, or has ended; the latter has no Java frame.
-      if (is_waiting(running.at(i)) && sampling->claim() == request && _tickets.take(request)) {
-        sample_waiting(running.at(i));
-        _tickets.finish();
-      }
+  if (only_running) {
+    ask(waiting, request);
+    if (running.length() < most || !_tickets.wait(current, GRACE)) {
+      await_those_that_run(current, waiting, running.length(), request);
     }
-    if (!is_any_left) {
-      break;
-    }
+  } else {
+    sample_some(&waiting, by_requester);
   }
+  await_polls(current, running, request, deadline);
   _tickets.close(current);
   return Atomic::load_acquire(&_taken);
 }
@@ -246,7 +323,7 @@ class SampleOperation : public VM_Operation {
     for (int i = 0; i < _threads.length(); i++) {
       JavaThread* const thread = _threads.at(i);
       if (!thread->is_exiting()) {
-        _taken += thread->sampling()->sample(thread, _tag, _whole);
+        _taken += thread->sampling()->sample(thread, _tag, _whole, ThreadSampling::activity_of(thread));
       }
     }
   }

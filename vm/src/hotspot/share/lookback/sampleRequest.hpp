@@ -23,8 +23,9 @@
 class JavaThread;
 
 // Partial safepoints with self-sampling (thesis, section 4.1): of the threads that are asked, those that reach a poll first
-// sample themselves, by tickets; no thread stops, and none waits for another. Threads that wait or run native code reach no
-// poll: they are left out, or taken in proportion, at random, and sampled by the requester.
+// sample themselves, by tickets; no thread stops, and none waits for another. Threads that wait reach no poll: they are taken in
+// proportion, at random, and sampled by the requester. Where only those that run are wanted, all are asked, since one that
+// is in a system call is on its way to a poll if it runs; one that computes in native code is sampled by the requester.
 //
 // Constraint: one request at a time. No thread blocks, but for the requester.
 class SampleRequest : public AllStatic {

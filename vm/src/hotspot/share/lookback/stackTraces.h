@@ -34,7 +34,8 @@ enum {
   LOOKBACK_AT_SAFEPOINT = 1,
   // Each sample records its whole stack at once.
   LOOKBACK_WHOLE = 2,
-  // Threads that wait or run native code are left out; not at a safepoint, which tells them apart afterwards.
+  // Threads that wait are left out, and those in native code or system calls that do not run: a thread's clock tells. Not at a
+  // safepoint, which tells them apart afterwards.
   LOOKBACK_RUNNING = 4
 };
 
@@ -42,7 +43,7 @@ enum {
 
 // RequestStackTraces: has some of the given threads record where they are.
 //
-// Those sample themselves that reach a poll first, as many as `most`; the others run on. Threads that wait or run native code
+// Those sample themselves that reach a poll first, as many as `most`; the others run on. Threads that wait or are in native code
 // are taken in proportion to their number, at random, and are sampled by the caller, if they are not left out. At `most` 0 each
 // thread is sampled.
 // A sample records the innermost frames; the others follow when their callees return, or by RetrieveStackTraces.

@@ -18,6 +18,7 @@
 #include "lookback/endedThreads.hpp"
 #include "lookback/stackTraces.h"
 #include "lookback/threadSampling.inline.hpp"
+#include "runtime/os.hpp"
 #include "runtime/osThread.hpp"
 #include "runtime/safepoint.hpp"
 #include "runtime/safepointMechanism.inline.hpp"
@@ -35,8 +36,14 @@ void ThreadSampling::ask(JavaThread* thread, uint32_t request) {
   SafepointMechanism::arm_local_poll_release(thread);
 }
 
+bool ThreadSampling::has_run(JavaThread* thread) {
+  const jlong before = _processor_time;
+  _processor_time = os::thread_cpu_time(thread);
+  return _processor_time != before;
+}
+
 // The VM notes what its threads wait for in the state of their OSThread: monitors, parking, sleep, its own locks.
-static jint activity_of(JavaThread* thread) {
+jint ThreadSampling::activity_of(JavaThread* thread) {
   if (thread == Thread::current()) {
     return LOOKBACK_RUNS;
   }
@@ -48,14 +55,14 @@ static jint activity_of(JavaThread* thread) {
   return is_stopped ? LOOKBACK_RUNS : LOOKBACK_IS_IN_NATIVE;
 }
 
-bool ThreadSampling::sample(JavaThread* thread, jlong tag, bool whole) {
+bool ThreadSampling::sample(JavaThread* thread, jlong tag, bool whole, jint activity) {
   if (!thread->has_last_Java_frame()) {
     return false;
   }
   if (_recorder == NULL) {
     _recorder = new StackRecorder(thread);
   }
-  return _recorder->sample(tag, whole, activity_of(thread));
+  return _recorder->sample(tag, whole, activity);
 }
 
 StackRecorder* ThreadSampling::take() {

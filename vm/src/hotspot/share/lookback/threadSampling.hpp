@@ -29,9 +29,10 @@ class ThreadSampling {
  private:
   StackRecorder* _recorder;     // NULL before the first sample, and after what was recorded is taken
   volatile uint32_t _request;   // the request that asks the thread to sample itself; 0: none
+  jlong _processor_time;        // when a requester has looked last, in nanoseconds
 
  public:
-  ThreadSampling() : _recorder(NULL), _request(0) {}
+  ThreadSampling() : _recorder(NULL), _request(0), _processor_time(0) {}
 
   // What a thread has recorded outlives it.
   ~ThreadSampling();
@@ -55,8 +56,14 @@ class ThreadSampling {
   // Whoever gets the request takes the sample, the thread or the requester: 0 when somebody has it already.
   inline uint32_t claim();
 
+  // Whether the thread has run since a requester has looked last. One requester at a time, and the thread cannot go away.
+  bool has_run(JavaThread* thread);
+
+  // What the thread does, one of stackTraces.h; it is the current one or stands still.
+  static jint activity_of(JavaThread* thread);
+
   // Records where the thread is; it is the current one or stands still.
-  bool sample(JavaThread* thread, jlong tag, bool whole);
+  bool sample(JavaThread* thread, jlong tag, bool whole, jint activity);
 
   // Completes what was recorded and hands it over; NULL: nothing was. The thread is the current one or stands still.
   StackRecorder* take();
