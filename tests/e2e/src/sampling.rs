@@ -216,7 +216,11 @@ fn a_traced_program_is_sampled_by_itself_and_traced_on() {
 fn what_is_not_traced_shows_beside_what_is() {
     for jdk in jdks() {
         let place = Place::new();
-        let running = start(jdk, &place, Some("sample=5ms,trace=Sampled$Idle.*"));
+        // Attached when each thread is where it stays: on its way there it loads classes, and may be sampled at that.
+        let running = start(jdk, &place, None);
+        let (pid, region) = (running.pid.to_string(), place.region().display().to_string());
+        let options = ["--sample", "5ms", "--trace", "Sampled$Idle.*"];
+        place.lookback(&[&["attach", &pid, "--region", &region][..], &options].concat()).ok();
         let mut found = BTreeMap::new();
         for _ in 0..100 {
             let recorded = place.dump(running.pid);
