@@ -55,7 +55,7 @@ impl IncrementalSignals {
         // SAFETY: the VM's function of this name has this signature, by its header.
         let request = unsafe { std::mem::transmute::<*const c_void, RequestOwn>(request) };
         REQUEST.get_or_init(|| Own { jvmti: agent.jvmti, request });
-        let retrieval = Retrieval::new(agent.jvmti, false)?;
+        let retrieval = Retrieval::new(agent.jvmti)?;
         Ok(IncrementalSignals { interrupts: Interrupts::begin(agent, env, interval, ask)?, retrieval })
     }
 }

@@ -52,7 +52,7 @@ impl Partial {
             jvmti: agent.jvmti,
             // SAFETY: the VM's function of this name has this signature, by its header.
             request: unsafe { std::mem::transmute::<*const c_void, Request>(request) },
-            retrieval: Retrieval::new(agent.jvmti, all || engine == Engine::Incremental)?,
+            retrieval: Retrieval::new(agent.jvmti)?,
             // At a safepoint all are sampled.
             most: if engine == Engine::Incremental { 0 } else { cores() as jint },
             how: match engine {

@@ -55,19 +55,17 @@ type Retrieve = unsafe extern "C" fn(Jvmti, jint, *const jobject, *mut *mut VmTr
 pub(super) struct Retrieval {
     jvmti: Jvmti,
     retrieve: Retrieve,
-    /// Whether threads are kept that may have waited.
-    all: bool,
     last: Nanos,
     frames: Vec<Frame>,
 }
 
 impl Retrieval {
     /// An error where the VM has nothing of the kind.
-    pub(super) fn new(jvmti: Jvmti, all: bool) -> Result<Retrieval, String> {
+    pub(super) fn new(jvmti: Jvmti) -> Result<Retrieval, String> {
         let retrieve = function(jvmti, RETRIEVE)?;
         // SAFETY: the VM's function of this name has this signature, by its header.
         let retrieve = unsafe { std::mem::transmute::<*const c_void, Retrieve>(retrieve) };
-        Ok(Retrieval { jvmti, retrieve, all, last: Nanos(0), frames: Vec::new() })
+        Ok(Retrieval { jvmti, retrieve, last: Nanos(0), frames: Vec::new() })
     }
 
     /// Takes it if that was not done just now.
@@ -96,7 +94,6 @@ impl Retrieval {
         for trace in traces {
             let activity = match trace.activity {
                 RUNS => Activity::Running,
-                _ if !self.all => continue,
                 WAITS => Activity::Waiting,
                 _ => Activity::Unknown,
             };

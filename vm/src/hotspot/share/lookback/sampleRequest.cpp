@@ -22,7 +22,6 @@
 #include "runtime/atomic.hpp"
 #include "runtime/handshake.hpp"
 #include "runtime/interfaceSupport.inline.hpp"
-#include "runtime/orderAccess.hpp"
 #include "runtime/os.hpp"
 #include "runtime/semaphore.inline.hpp"
 #include "runtime/thread.inline.hpp"
@@ -30,43 +29,41 @@
 #include "runtime/vmThread.hpp"
 #include "utilities/globalDefinitions.hpp"
 
-// How long to wait before it is looked whether threads that were asked have gone where no poll is, in nanoseconds.
+// How long threads are given to reach a poll before it is looked whether they have, in nanoseconds: one that runs does, or returns to
+// Java, or computes in native code. Threads that take long are looked at ever less often.
+static const jlong GRACE = 30 * (NANOUNITS / MICROUNITS);
 static const jlong PATIENCE = NANOUNITS / MILLIUNITS;
-
-// How long threads that may wait are given to reach a poll, in nanoseconds: one that runs returns to Java, or computes in native
-// code.
-static const jlong GRACE = PATIENCE / 20;
 
 static uint64_t word_of(uint32_t request, uint32_t taken) {
   return (uint64_t)request << 32 | taken;
 }
 
 // The tickets of the current request; a request's number is never 0.
+//
+// Constraint: a thread that has sampled itself does not wake the requester: that would take it ten microseconds and more.
 class Tickets {
  private:
   volatile uint64_t _word;      // number of the request << 32 | tickets taken
   volatile uint32_t _most;
   volatile uint32_t _finished;  // samples that were taken, or could not be
-  volatile uint32_t _awaited;   // the requester is woken when so many have finished
+  uint32_t _awaited;            // so many samples are awaited
   Semaphore _turn;              // of requesters
-  PosixSemaphore _all;
 
   // What `taken` is when no more are given.
   static const uint32_t CLOSED = UINT32_MAX;
 
  public:
-  Tickets() : _word(0), _most(0), _finished(0), _awaited(0), _turn(1), _all() {}
+  Tickets() : _word(0), _most(0), _finished(0), _awaited(0), _turn(1) {}
 
   uint32_t open(JavaThread* current, int most) {
     _turn.wait_with_safepoint_check(current);
-    while (_all.trywait()) {}
     uint32_t request = (uint32_t)(Atomic::load(&_word) >> 32) + 1;
     if (request == 0 || request == SampleRequest::OWN) {
       request = 1;
     }
     Atomic::store(&_most, (uint32_t)most);
     Atomic::store(&_finished, 0u);
-    Atomic::store(&_awaited, (uint32_t)most);
+    _awaited = (uint32_t)most;
     Atomic::release_store_fence(&_word, word_of(request, 0));
     return request;
   }
@@ -83,33 +80,19 @@ class Tickets {
     }
   }
 
-  void finish() {
-    if (Atomic::add(&_finished, 1u) == Atomic::load(&_awaited)) {
-      _all.signal();
-    }
-  }
+  void finish() { Atomic::add(&_finished, 1u); }
 
-  bool is_complete() const { return Atomic::load_acquire(&_finished) >= Atomic::load(&_awaited); }
+  bool is_complete() const { return Atomic::load_acquire(&_finished) >= _awaited; }
 
   // Awaits no more samples than so many; there may be more until it is closed.
-  void await_only(int most) {
-    if ((uint32_t)most < Atomic::load(&_awaited)) {
-      Atomic::store(&_awaited, (uint32_t)most);
-      OrderAccess::fence();
-    }
-  }
+  void await_only(int most) { _awaited = MIN2(_awaited, (uint32_t)most); }
 
-  // True once all awaited samples have finished; false after so many nanoseconds.
+  // Whether all awaited samples have finished, at once or after so many nanoseconds.
   bool wait(JavaThread* current, jlong nanos) {
-    if (is_complete()) {
-      return true;
+    if (!is_complete()) {
+      ThreadBlockInVM blocked(current);
+      os::naked_short_nanosleep(nanos);
     }
-    jlong seconds, until;
-    os::javaTimeSystemUTC(seconds, until);
-    until += nanos;
-    const struct timespec time = { (time_t)(seconds + until / NANOUNITS), (long)(until % NANOUNITS) };
-    ThreadBlockInVM blocked(current);
-    _all.timedwait(time);
     return is_complete();
   }
 
@@ -124,9 +107,8 @@ class Tickets {
       }
       word = seen;
     }
-    Atomic::store(&_awaited, (uint32_t)word);
-    OrderAccess::fence();
-    while (!wait(current, PATIENCE)) {}
+    _awaited = (uint32_t)word;
+    while (!wait(current, GRACE)) {}
     _turn.signal();
   }
 };
@@ -247,8 +229,10 @@ static void await_those_that_run(
 static void await_polls(
     JavaThread* current, const SampleRequest::ThreadArray& running, uint32_t request, jlong deadline) {
   bool is_any_left;
+  jlong pause = GRACE / 2;
   do {
     is_any_left = false;
+    pause = MIN2(2 * pause, PATIENCE);
     for (int i = 0; i < running.length(); i++) {
       JavaThread* const thread = running.at(i);
       if (thread->sampling()->is_asked()) {
@@ -259,7 +243,7 @@ static void await_polls(
         }
       }
     }
-  } while (is_any_left && !_tickets.wait(current, PATIENCE) && os::javaTimeNanos() < deadline);
+  } while (is_any_left && !_tickets.wait(current, pause) && os::javaTimeNanos() < deadline);
 }
 
 int SampleRequest::partial(

@@ -18,6 +18,8 @@
 #include "lookback/endedThreads.hpp"
 #include "lookback/stackTraces.h"
 #include "lookback/threadSampling.inline.hpp"
+#include "runtime/handshake.hpp"
+#include "runtime/orderAccess.hpp"
 #include "runtime/os.hpp"
 #include "runtime/osThread.hpp"
 #include "runtime/safepoint.hpp"
@@ -34,6 +36,21 @@ void ThreadSampling::ask(JavaThread* thread, uint32_t request) {
   Atomic::release_store(&_request, request);
   // After the request, which update_poll_values looks for again when it has disarmed.
   SafepointMechanism::arm_local_poll_release(thread);
+}
+
+bool ThreadSampling::on_own_poll(JavaThread* self) {
+  if (_may_have_stopped) {
+    // Before it is looked what stops threads now, so that what begins meanwhile is not forgotten.
+    Atomic::store(&_may_have_stopped, false);
+    OrderAccess::fence();
+    return false;
+  }
+  const bool is_stopping = SafepointSynchronize::is_synchronizing() || SafepointSynchronize::is_at_safepoint();
+  if (!is_asked() || is_stopping || self->handshake_state()->has_operation()) {
+    return false;
+  }
+  SampleRequest::at_poll(self, claim());
+  return true;
 }
 
 bool ThreadSampling::has_run(JavaThread* thread) {

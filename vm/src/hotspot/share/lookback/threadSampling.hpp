@@ -30,9 +30,10 @@ class ThreadSampling {
   StackRecorder* _recorder;     // NULL before the first sample, and after what was recorded is taken
   volatile uint32_t _request;   // the request that asks the thread to sample itself; 0: none
   jlong _processor_time;        // when a requester has looked last, in nanoseconds
+  volatile bool _may_have_stopped;  // since the thread's poll was last processed by the VM, by whatever stops threads
 
  public:
-  ThreadSampling() : _recorder(NULL), _request(0), _processor_time(0) {}
+  ThreadSampling() : _recorder(NULL), _request(0), _processor_time(0), _may_have_stopped(true) {}
 
   // What a thread has recorded outlives it.
   ~ThreadSampling();
@@ -40,7 +41,16 @@ class ThreadSampling {
   // A request is a reason to go to the slow path of a poll.
   inline bool is_asked() const;
 
-  // The thread is at a poll's slow path.
+  // The thread is about to be armed for a safepoint or a handshake.
+  void expect_stop() { _may_have_stopped = true; }
+
+  // The thread is at a poll's slow path. If a request alone has sent it there, it is done with what the VM would do.
+  //
+  // The VM ends with a fence against changed code, which on x86 is CPUID: some 4 us in a virtual machine.
+  // Code is changed while threads stop, so a thread that nothing has stopped needs none.
+  bool on_own_poll(JavaThread* self);
+
+  // The same, as a part of what the VM does.
   inline void on_poll(JavaThread* self);
 
   // Where returns are to be trapped; 0: nowhere.
