@@ -9,11 +9,7 @@ fn attached(jdk: &Jdk, place: &Place, options: &[&str]) -> Running {
     let mut running = Java::new(jdk, place, &["Commands"]).start();
     running.until("ready");
     running.ask("work 1000", "did work 1000");
-    let pid = running.pid.to_string();
-    let region = place.region().display().to_string();
-    let args =
-        [&["attach", &pid, "--region", &region, "--trivial", "0", "--budget", "off"][..], options].concat();
-    place.lookback(&args).ok();
+    place.attach(running.pid, &[&["--trivial", "0", "--budget", "off"][..], options].concat());
     // The answer came before the last class was rewritten.
     running.error_line("[lookback] pid");
     running
@@ -286,9 +282,7 @@ fn a_class_in_which_a_loop_runs_is_left_as_it_is() {
         let place = Place::new();
         let mut running = Java::new(jdk, &place, &["Loop"]).start();
         running.until("ready");
-        let pid = running.pid.to_string();
-        let region = place.region().display().to_string();
-        place.lookback(&["attach", &pid, "--region", &region]).ok();
+        place.attach(running.pid, &[]);
         running.error_line("[lookback] pid");
         let told = place.status(running.pid);
         let left = &told["classes"]["classes left as they are while a loop in them runs"];

@@ -53,9 +53,7 @@ fn number(line: &str, head: &str, word: &str) -> Option<u64> {
 }
 
 fn attach(place: &Place, running: &mut Running, options: &[&str]) -> String {
-    let (pid, region) = (running.pid.to_string(), place.region().display().to_string());
-    let args = [&["attach", &pid, "--region", &region, "--budget", "off"][..], options].concat();
-    let said = place.lookback(&args).ok().err;
+    let said = place.attach(running.pid, &[&["--budget", "off"][..], options].concat()).err;
     running.error_line("[lookback] pid");
     said
 }

@@ -1,7 +1,7 @@
 //! `lookback profile` and the option `sample`: what samplers find of threads of which is known where they are.
 
 use crate::support::{Java, Jdk, Place, Recorded, Running, artifacts, jdks};
-use lookback_analysis::Recording;
+use lookback_analysis::{Recording, ThreadTrack};
 use lookback_format::sample::{Activity, Engine};
 use std::collections::BTreeMap;
 
@@ -15,8 +15,9 @@ fn start(jdk: &Jdk, place: &Place, agent: Option<&str>) -> Running {
 /// Starts the program with so many threads that wait.
 fn start_with(jdk: &Jdk, place: &Place, agent: Option<&str>, idle: usize) -> Running {
     let java = Java::new(jdk, place, &["Sampled", &DEPTH.to_string(), &idle.to_string()]);
-    // Threads sample themselves at trace points of bytecode alone.
-    let java = if jdk.is_extended { java.option("-XX:-LookbackTracing") } else { java };
+    // Threads sample themselves at trace points of bytecode alone; and where nothing is inlined, AsyncGetCallTrace loses most
+    // samples of small methods, and gives some without their callers: it does not walk from a frame that is half there.
+    let java = if jdk.is_extended { java.option("-XX:-LookbackTracing").option("-XX:+Inline") } else { java };
     let mut running = match agent {
         Some(options) => java.agent(options).start(),
         None => java.start(),
@@ -41,17 +42,23 @@ pub(crate) fn profile(place: &Place, running: &Running, options: &[&str]) -> Rec
     Recorded::read(&out)
 }
 
+/// All samples: the thread, its methods innermost first, and what it did.
+fn samples(r: &Recording) -> impl Iterator<Item = (&ThreadTrack, Vec<String>, Activity)> {
+    let s = &r.samples;
+    (0..s.len()).map(move |i| {
+        let thread = &r.threads[r.thread(s.thread[i]).expect("a thread of each sample")];
+        let frames = s.contexts.frames(s.context[i]).map(|c| r.methods.full(s.contexts.method[c.at()]));
+        (thread, frames.collect(), s.activity[i])
+    })
+}
+
 /// The samples of each thread by its name: methods outermost first, without the JDK's, and what it did.
 pub(crate) fn stacks(r: &Recording) -> BTreeMap<String, Vec<(Vec<String>, Activity)>> {
-    let s = &r.samples;
     let mut found: BTreeMap<String, Vec<(Vec<String>, Activity)>> = BTreeMap::new();
-    for i in 0..s.len() {
-        let thread = r.thread(s.thread[i]).expect("a thread of each sample");
-        let frames = s.contexts.frames(s.context[i]).map(|c| r.methods.full(s.contexts.method[c.at()]));
-        let is_own = |name: &String| name.starts_with("Sampled$") && !name.contains("$$Lambda");
-        let mut frames: Vec<String> = frames.filter(is_own).collect();
+    for (thread, mut frames, did) in samples(r) {
+        frames.retain(|name| name.starts_with("Sampled$") && !name.contains("$$Lambda"));
         frames.reverse();
-        found.entry(r.threads[thread].name.clone()).or_default().push((frames, s.activity[i]));
+        found.entry(thread.name.clone()).or_default().push((frames, did));
     }
     found
 }
@@ -135,21 +142,18 @@ fn threads_that_compute_in_native_code_are_found_there() {
         for engine in engines_of_running_threads(jdk) {
             let options = ["-d", "2s", "-i", "5ms", "--engine", engine.word()];
             let recorded = profile(&place, &running, &options);
-            let r = recorded.analysed();
-            let (mut samples, mut in_native) = (0, 0);
-            for i in 0..r.samples.len() {
-                let thread = &r.threads[r.thread(r.samples.thread[i]).expect("a thread of each sample")];
-                let innermost = r.samples.contexts.frames(r.samples.context[i]).next().expect("a frame");
+            let (mut taken, mut in_native) = (0, 0);
+            for (thread, frames, did) in samples(recorded.analysed()) {
+                let innermost = frames.first().expect("a frame");
                 if thread.name == "native" {
-                    assert_eq!(r.samples.activity[i], Activity::Running);
-                    samples += 1;
-                    let name = r.methods.full(r.samples.contexts.method[innermost.at()]);
-                    in_native += usize::from(name == "java.util.zip.Deflater.deflateBytesBytes");
+                    assert_eq!(did, Activity::Running);
+                    taken += 1;
+                    in_native += usize::from(innermost == "java.util.zip.Deflater.deflateBytesBytes");
                 }
             }
-            let what = format!("JDK {}, {}: {in_native} of {samples}", jdk.version, engine.word());
+            let what = format!("JDK {}, {}: {in_native} of {taken}", jdk.version, engine.word());
             // Of 400 requests, on a machine on which others compute as well.
-            assert!(samples >= 100 && in_native * 10 >= samples * 9, "{what}");
+            assert!(taken >= 100 && in_native * 10 >= taken * 9, "{what}");
         }
         running.end().ok();
     }
@@ -165,16 +169,11 @@ fn virtual_threads_are_sampled_by_their_own_names() {
     // The second session finds nothing that the first has left.
     for _ in 0..2 {
         let recorded = profile(&place, &running, &["-d", "2s", "-i", "2ms", "--engine", "handshake"]);
-        let r = recorded.analysed();
         let mut by_worker = [0; WORKERS];
-        for i in 0..r.samples.len() {
-            let thread = &r.threads[r.thread(r.samples.thread[i]).expect("a thread of each sample")];
+        for (thread, names, _) in samples(recorded.analysed()) {
             let worker = (0..WORKERS).find(|n| thread.name.starts_with(&format!("worker-{n} ")));
             let Some(worker) = worker else { continue };
             assert!(thread.key.is_virtual(), "{}", thread.name);
-            let frames = r.samples.contexts.frames(r.samples.context[i]);
-            let names: Vec<String> =
-                frames.map(|c| r.methods.full(r.samples.contexts.method[c.at()])).collect();
             assert!(names.iter().any(|name| name == "Mounted.outer"), "{names:?}");
             by_worker[worker] += 1;
         }
@@ -218,9 +217,7 @@ fn what_is_not_traced_shows_beside_what_is() {
         let place = Place::new();
         // Attached when each thread is where it stays: on its way there it loads classes, and may be sampled at that.
         let running = start(jdk, &place, None);
-        let (pid, region) = (running.pid.to_string(), place.region().display().to_string());
-        let options = ["--sample", "5ms", "--trace", "Sampled$Idle.*"];
-        place.lookback(&[&["attach", &pid, "--region", &region][..], &options].concat()).ok();
+        place.attach(running.pid, &["--sample", "5ms", "--trace", "Sampled$Idle.*"]);
         let mut found = BTreeMap::new();
         for _ in 0..100 {
             let recorded = place.dump(running.pid);

@@ -99,6 +99,13 @@ impl Place {
         serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.out))
     }
 
+    /// Loads the agent into a program, with its memory in this place.
+    #[track_caller]
+    pub(crate) fn attach(&self, pid: u32, options: &[&str]) -> Ran {
+        let (pid, region) = (pid.to_string(), self.region().display().to_string());
+        self.lookback(&[&["attach", &pid, "--region", &region][..], options].concat()).ok()
+    }
+
     /// Has a program write an incident, and reads it.
     #[track_caller]
     pub(crate) fn dump(&self, pid: u32) -> Recorded {

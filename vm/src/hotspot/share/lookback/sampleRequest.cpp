@@ -228,11 +228,8 @@ static void await_those_that_run(
 // Awaits samples of threads that ran; of those that do not any longer, they are taken.
 static void await_polls(
     JavaThread* current, const SampleRequest::ThreadArray& running, uint32_t request, jlong deadline) {
-  bool is_any_left;
-  jlong pause = GRACE / 2;
-  do {
-    is_any_left = false;
-    pause = MIN2(2 * pause, PATIENCE);
+  for (jlong pause = GRACE; ; pause = MIN2(2 * pause, PATIENCE)) {
+    bool is_any_left = false;
     for (int i = 0; i < running.length(); i++) {
       JavaThread* const thread = running.at(i);
       if (thread->sampling()->is_asked()) {
@@ -243,7 +240,10 @@ static void await_polls(
         }
       }
     }
-  } while (is_any_left && !_tickets.wait(current, pause) && os::javaTimeNanos() < deadline);
+    if (!is_any_left || _tickets.wait(current, pause) || os::javaTimeNanos() >= deadline) {
+      return;
+    }
+  }
 }
 
 int SampleRequest::partial(

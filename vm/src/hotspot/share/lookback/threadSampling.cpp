@@ -49,7 +49,7 @@ bool ThreadSampling::on_own_poll(JavaThread* self) {
   if (!is_asked() || is_stopping || self->handshake_state()->has_operation()) {
     return false;
   }
-  SampleRequest::at_poll(self, claim());
+  on_poll(self);
   return true;
 }
 
