@@ -19,6 +19,7 @@ a place in the bytecode is off by one|torture|share/lookback/stackRecorder.cpp|s
 returns are not trapped|torture|share/lookback/stackRecorder.cpp|s/^  _watermark = callee - BELOW_ID;/  _watermark = 0;/
 a frame that is about to go is not filled|torture|share/lookback/stackRecorder.cpp|/^void StackRecorder::before_unwind()/,/^}/ s/^  fill_if_reached(.*/  ;/
 a skeleton is taken for any frame|torture|share/lookback/stackRecorder.cpp|/^bool StackRecorder::link(/,/^}/ s/ || _frames.at(_skeleton).id != walk.id()//
+a fence is skipped after a safepoint|torture|share/lookback/threadSampling.cpp|/::on_own_poll(/,/^}/ s/if (_may_have_stopped)/if (_may_have_stopped \&\& _safepoints == 0)/
 inlined methods are not entered when they get frames|tracepoints|share/lookback/tracePoints.cpp|/^void TracePoints::on_unpacked(/,/^}/ s/frames->frames() - 2/-1/
 a loop's compilation enters the method again|tracepoints|share/lookback/c2TracePoints.cpp|s/ || compile->is_osr_compilation()//
 an exception leaves a method unseen|tracepoints|cpu/x86/lookback/tracePointAssembler_x86_64.cpp|/::c1_unwind(/,/^}/ s/^  emit_in_line.*/  ;/

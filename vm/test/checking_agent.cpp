@@ -205,11 +205,10 @@ void JNICALL sample(jvmtiEnv*, JNIEnv* jni, void*) {
   auto next = clock::now();
   auto retrieval = next;
   for (jlong tag = 1; !is_over; tag++) {
-    jint taken = 0;
     if (options.by_signals) {
       interrupt_next();
     } else {
-      const jvmtiError error = request_traces(jvmti, tag, 0, nullptr, options.most, options.how, 10'000'000, &taken);
+      const jvmtiError error = request_traces(jvmti, tag, 0, nullptr, options.most, options.how, 10'000'000);
       if (error != JVMTI_ERROR_NONE) fail("RequestStackTraces", error);
     }
     next += std::chrono::microseconds(options.interval_us);

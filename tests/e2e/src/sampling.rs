@@ -134,6 +134,39 @@ fn threads_that_wait_take_no_sample_of_those_that_run() {
 }
 
 #[test]
+fn threads_that_wake_for_moments_take_samples_in_proportion_to_their_time() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = Java::new(jdk, &place, &["Wakers"]).start();
+        running.until("ready");
+        let mut found = Vec::new();
+        for engine in engines_of_running_threads(jdk) {
+            let options = ["-d", "4s", "-i", "10ms", "--engine", engine.word()];
+            let recorded = profile(&place, &running, &options);
+            let (mut wakers, mut all) = (0, 0);
+            for (thread, ..) in samples(recorded.analysed()) {
+                let is_waker = thread.name == "waker";
+                wakers += u32::from(is_waker);
+                all += u32::from(is_waker || thread.name == "busy");
+            }
+            assert!(all >= 200, "JDK {}, {}: {all} samples", jdk.version, engine.word());
+            found.push((engine, f64::from(wakers) / f64::from(all)));
+        }
+        let out = running.end().ok().out;
+        let used = out
+            .lines()
+            .find_map(|line| line.strip_prefix("used ")?.split_once(" of "))
+            .expect("what is used");
+        let used: f64 =
+            used.0.parse::<f64>().expect("nanoseconds") / used.1.parse::<f64>().expect("nanoseconds");
+        for (engine, share) in found {
+            let what = format!("JDK {}, {}: {share:.3}, by the clocks {used:.3}", jdk.version, engine.word());
+            assert!((share - used).abs() < 0.2, "{what}");
+        }
+    }
+}
+
+#[test]
 fn threads_that_compute_in_native_code_are_found_there() {
     for jdk in jdks() {
         let place = Place::new();

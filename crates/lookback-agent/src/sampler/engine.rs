@@ -7,6 +7,7 @@ use super::Wanted;
 use super::collect::Collector;
 use super::handshake::Handshakes;
 use super::incremental_signal::IncrementalSignals;
+use super::latency::Latencies;
 use super::partial::Partial;
 use super::poll::Polls;
 use super::safepoint::Safepoints;
@@ -19,6 +20,11 @@ use lookback_format::sample;
 pub(super) trait Engine {
     /// Takes what is due now, and hands over what was taken since.
     fn sample(&mut self, collector: &mut Collector<'_>);
+
+    /// How long requests take, where that is longer than [`Engine::sample`] does: threads go on with them.
+    fn latencies(&self) -> Option<&Latencies> {
+        None
+    }
 
     /// Hands over what is left, at the end.
     fn finish(&mut self, _: &mut Collector<'_>) {}

@@ -208,17 +208,17 @@ fn follow(
     let begun = clock::now();
     let cpu = clock::thread_cpu();
     let until = wanted.time.map(|time| begun.plus(time.0));
-    let mut latencies = Latencies::default();
+    let mut calls = Latencies::default();
     let (mut due, mut late, mut told) = (begun, 0, begun);
-    let facts = |latencies: &Latencies, late, collector: &Collector<'_>| Sampling {
+    let facts = |engine: &dyn Engine, calls: &Latencies, late, collector: &Collector<'_>| Sampling {
         engine: kind,
         interval: wanted.interval,
         begun,
         ended: clock::now(),
-        requests: latencies.count(),
+        requests: calls.count(),
         late,
         samples: collector.taken,
-        latency: [0.025, 0.5, 0.975].map(|share| latencies.quantile(share)),
+        latency: [0.025, 0.5, 0.975].map(|share| engine.latencies().unwrap_or(calls).quantile(share)),
         cpu: Nanos(clock::thread_cpu() - cpu),
     };
     loop {
@@ -237,7 +237,7 @@ fn follow(
         }
         engine.sample(collector);
         let done = clock::now();
-        latencies.add(done.since(now));
+        calls.add(done.since(now));
         // One that takes longer than the interval is followed by the next at once, and those between are not made up for.
         due = due.plus(wanted.interval.0);
         if done > due {
@@ -246,10 +246,10 @@ fn follow(
         }
         if wanted.into_ring && done.since(told).0 > 1_000_000_000 {
             told = done;
-            let facts = facts(&latencies, late, collector);
+            let facts = facts(&*engine, &calls, late, collector);
             *agent.sampler.facts.lock().unwrap_or_else(|e| e.into_inner()) = Some(facts);
         }
     }
     engine.finish(collector);
-    facts(&latencies, late, collector)
+    facts(&*engine, &calls, late, collector)
 }

@@ -1,16 +1,19 @@
 //! Partial safepoints with incremental stack traces, where the VM is the extended one (`vm/`): threads that reach a poll first
 //! sample themselves, and no thread stops for another.
 //!
-//! The constraint that shaped it: the VM keeps what it recorded until somebody takes it (see `retrieval`). So requests are one call
-//! each, and now and then all is taken at once.
+//! The constraint that shaped it: to wait for threads, and to be woken, takes longer than all that threads do for a sample. So a request
+//! is one call that returns when they are asked, the next request ends it, and now and then all that was recorded is taken
+//! at once (see `retrieval`).
 //!
 //! Source: "Fast Profiling in the HotSpot Java VM with Incremental Stack Tracing and Partial Safepoints" (Linz 2014),
 //! sections 3.3 and 4.1; the functions are described in `vm/src/hotspot/share/lookback/stackTraces.h`.
 
 use super::collect::Collector;
 use super::engine::{self, cores};
+use super::latency::Latencies;
 use super::retrieval::{self, Retrieval};
 use crate::agent::Agent;
+use crate::clock;
 use jni_sys::{jint, jlong, jobject};
 use lookback_format::sample::Engine;
 use lookback_jvmti::Jvmti;
@@ -24,10 +27,10 @@ const WHOLE: jint = 2;
 /// Threads that wait take no sample's place.
 const RUNNING: jint = 4;
 
-/// How long a request waits for threads to reach a poll, at most.
-const PATIENCE: jlong = 10_000_000;
+/// So long after a request threads may take its samples: until it ends.
+const ANY_TIME: jlong = 0;
 
-type Request = unsafe extern "C" fn(Jvmti, jlong, jint, *const jobject, jint, jint, jlong, *mut jint) -> jint;
+type Request = unsafe extern "C" fn(Jvmti, jlong, jint, *const jobject, jint, jint, jlong) -> jint;
 
 /// The engine.
 pub(super) struct Partial {
@@ -36,7 +39,6 @@ pub(super) struct Partial {
     retrieval: Retrieval,
     most: jint,
     how: jint,
-    tag: jlong,
 }
 
 impl Partial {
@@ -60,24 +62,25 @@ impl Partial {
                 Engine::Incremental => AT_SAFEPOINT,
                 _ => which,
             },
-            tag: 0,
         })
     }
 }
 
 impl engine::Engine for Partial {
     fn sample(&mut self, collector: &mut Collector<'_>) {
-        self.tag += 1;
-        let mut taken = 0;
-        let (no_list, how) = (std::ptr::null(), self.how);
-        // SAFETY: the VM's own function; `taken` is valid to write.
-        let code = unsafe {
-            (self.request)(self.jvmti, self.tag, 0, no_list, self.most, how, PATIENCE, &raw mut taken)
-        };
+        // It ends the request that goes on, as the next does.
+        self.retrieval.now_and_then(collector);
+        let tag = clock::now().0 as jlong;
+        // SAFETY: the VM's own function.
+        let code =
+            unsafe { (self.request)(self.jvmti, tag, 0, std::ptr::null(), self.most, self.how, ANY_TIME) };
         if code != 0 {
             collector.lose("requests that the VM refused", 1);
         }
-        self.retrieval.now_and_then(collector);
+    }
+
+    fn latencies(&self) -> Option<&Latencies> {
+        (self.how & AT_SAFEPOINT == 0).then(|| self.retrieval.latencies())
     }
 
     fn finish(&mut self, collector: &mut Collector<'_>) {

@@ -6,11 +6,13 @@
 //! Source: `vm/src/hotspot/share/lookback/stackTraces.h`.
 
 use super::collect::Collector;
+use super::latency::Latencies;
 use crate::clock;
 use jni_sys::{jint, jlong, jmethodID, jobject};
 use lookback_format::Nanos;
 use lookback_format::sample::Activity;
 use lookback_jvmti::{Frame, Jvmti};
+use rustc_hash::FxHashMap;
 use std::ffi::{CStr, c_void};
 use std::slice;
 
@@ -57,6 +59,9 @@ pub(super) struct Retrieval {
     retrieve: Retrieve,
     last: Nanos,
     frames: Vec<Frame>,
+    latencies: Latencies,
+    /// When the last sample of a request was taken, by when that was made: some 500 requests at most, one retrieval's.
+    ended: FxHashMap<jlong, jlong>,
 }
 
 impl Retrieval {
@@ -65,7 +70,13 @@ impl Retrieval {
         let retrieve = function(jvmti, RETRIEVE)?;
         // SAFETY: the VM's function of this name has this signature, by its header.
         let retrieve = unsafe { std::mem::transmute::<*const c_void, Retrieve>(retrieve) };
-        Ok(Retrieval { jvmti, retrieve, last: Nanos(0), frames: Vec::new() })
+        let (latencies, ended) = Default::default();
+        Ok(Retrieval { jvmti, retrieve, last: Nanos(0), frames: Vec::new(), latencies, ended })
+    }
+
+    /// How long it took from requests, whose tags are times, to their last samples.
+    pub(super) fn latencies(&self) -> &Latencies {
+        &self.latencies
     }
 
     /// Takes it if that was not done just now.
@@ -92,6 +103,10 @@ impl Retrieval {
         collector.lose("stack traces for which the VM had no memory", dropped.max(0) as u64);
         let now = clock::now();
         for trace in traces {
+            if trace.tag != 0 {
+                let ended = self.ended.entry(trace.tag).or_default();
+                *ended = trace.time.max(*ended);
+            }
             let activity = match trace.activity {
                 RUNS => Activity::Running,
                 WAITS => Activity::Waiting,
@@ -111,6 +126,9 @@ impl Retrieval {
             collector.put(sampled.key, Nanos(trace.time as u64), activity, &self.frames);
         }
         self.jvmti.deallocate(all.cast());
+        for (begun, ended) in self.ended.drain() {
+            self.latencies.add(Nanos(ended as u64).since(Nanos(begun as u64)));
+        }
     }
 }
 

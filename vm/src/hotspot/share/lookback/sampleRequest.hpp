@@ -23,11 +23,11 @@
 class JavaThread;
 
 // Partial safepoints with self-sampling (thesis, section 4.1): of the threads that are asked, those that reach a poll first
-// sample themselves, by tickets; no thread stops, and none waits for another. Threads that wait reach no poll: they are taken in
-// proportion, at random, and sampled by the requester. Where only those that run are wanted, all are asked, since one that
-// is in a system call is on its way to a poll if it runs; one that computes in native code is sampled by the requester.
+// sample themselves, by tickets; no thread stops, and none waits for another, nor does the requester for them: the thesis' does.
+// Threads that wait reach no poll: they are taken in proportion, at random, and sampled by the requester. Where
+// only those that run are wanted, all are asked, and their clocks of processor time tell which ran.
 //
-// Constraint: one request at a time. No thread blocks, but for the requester.
+// Constraint: one request at a time, the next ends it. No thread blocks.
 class SampleRequest : public AllStatic {
  public:
   typedef GrowableArray<JavaThread*> ThreadArray;
@@ -35,12 +35,18 @@ class SampleRequest : public AllStatic {
   // The request of a thread that asked itself; no other has this number.
   static const uint32_t OWN = UINT32_MAX;
 
-  // Takes `most` samples (0: one of each thread) within so many nanoseconds (0: in any time), `how` by bits of stackTraces.h.
-  // Tells how many were taken. `current` is in the VM, and the threads cannot go away.
-  static int partial(JavaThread* current, const ThreadArray& threads, jlong tag, int most, jint how, jlong max_wait);
+  // Asks for `most` samples (0: one of each thread), to be taken within so many nanoseconds (0: until the next request), `how` by
+  // bits of stackTraces.h. `current` is in the VM, and the threads cannot go away.
+  static void partial(JavaThread* current, const ThreadArray& threads, jlong tag, int most, jint how, jlong max_delay);
 
   // Samples all threads at a global safepoint.
-  static int at_safepoint(const ThreadArray& threads, jlong tag, jint how);
+  static void at_safepoint(const ThreadArray& threads, jlong tag, jint how);
+
+  // Ends the request that goes on.
+  static void end();
+
+  // Whether the thread waits or is in native code, as far as the VM knows.
+  static bool is_waiting(JavaThread* thread);
 
   // Has the thread, the current one, sample itself at its next poll. Safe in a signal handler.
   static void of_self(JavaThread* self);

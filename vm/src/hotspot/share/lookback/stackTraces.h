@@ -43,24 +43,23 @@ enum {
 
 // RequestStackTraces: has some of the given threads record where they are.
 //
-// Those sample themselves that reach a poll first, as many as `most`; the others run on. Threads that wait or are in native code
-// are taken in proportion to their number, at random, and are sampled by the caller, if they are not left out. At `most` 0 each
-// thread is sampled.
+// It returns when they are asked. Those sample themselves that ran and reach a poll first, as many as `most`, until the next
+// request or retrieval ends this one; the others run on. Threads that wait or are in native code are taken in proportion to
+// their number, at random, and are sampled by the caller at once; at LOOKBACK_RUNNING, one that has run since the request before and has
+// reached no poll is, as likely as is its part of that time, beside `most`. At `most` 0 each thread may be sampled.
 // A sample records the innermost frames; the others follow when their callees return, or by RetrieveStackTraces.
 //
 // tag           told with each stack trace of this request
 // thread_count  how many threads are given; 0 and a NULL list: all that JVMTI shows
 // most          how many samples at most; 0: one of each thread
 // how           LOOKBACK_AT_SAFEPOINT, LOOKBACK_WHOLE, LOOKBACK_RUNNING
-// max_wait      nanoseconds after which it returns with the samples that were taken; 0: until all are
-// taken         how many samples were taken
+// max_delay     nanoseconds after which no thread samples itself any longer; 0: until the request ends
 //
 // Errors: JVMTI_ERROR_ILLEGAL_ARGUMENT (a number is negative, `how` has an unknown bit, or both LOOKBACK_AT_SAFEPOINT and
-// LOOKBACK_RUNNING), JVMTI_ERROR_INVALID_THREAD, JVMTI_ERROR_NULL_POINTER (thread_list with a count, taken),
+// LOOKBACK_RUNNING), JVMTI_ERROR_INVALID_THREAD, JVMTI_ERROR_NULL_POINTER (thread_list with a count),
 // JVMTI_ERROR_UNATTACHED_THREAD. A thread that has ended is left out.
 typedef jvmtiError (JNICALL *LookbackRequestStackTraces)(
-    jvmtiEnv* env, jlong tag, jint thread_count, const jthread* thread_list, jint most, jint how, jlong max_wait,
-    jint* taken);
+    jvmtiEnv* env, jlong tag, jint thread_count, const jthread* thread_list, jint most, jint how, jlong max_delay);
 
 #define LOOKBACK_REQUEST_OWN_STACK_TRACE "dev.lookback.functions.RequestOwnStackTrace"
 
@@ -108,7 +107,8 @@ typedef struct {
   jlong differing;      // with -XX:+LookbackVerify: incremental stack traces that are not the whole ones
 } LookbackStackTraces;
 
-// RetrieveStackTraces: completes all stack traces of the given threads, hands them over and forgets them.
+// RetrieveStackTraces: completes all stack traces of the given threads, hands them over and forgets them. It ends the request that
+// goes on.
 //
 // thread_count  how many threads are given; 0 and a NULL list: all, and those that have ended since the last retrieval
 // traces        the stack traces; to be freed by Deallocate

@@ -77,19 +77,15 @@ static jvmtiError JNICALL RequestStackTraces(const jvmtiEnv* env, ...) {
   const jthread* const list = va_arg(arguments, const jthread*);
   const jint most = va_arg(arguments, jint);
   const jint how = va_arg(arguments, jint);
-  const jlong max_wait = va_arg(arguments, jlong);
-  jint* const taken = va_arg(arguments, jint*);
+  const jlong max_delay = va_arg(arguments, jlong);
   va_end(arguments);
 
   const jvmtiError error = check_list(count, list);
   if (error != JVMTI_ERROR_NONE) {
     return error;
   }
-  if (taken == NULL) {
-    return JVMTI_ERROR_NULL_POINTER;
-  }
   const bool at_safepoint = (how & LOOKBACK_AT_SAFEPOINT) != 0;
-  if (most < 0 || max_wait < 0 || (how & ~(LOOKBACK_AT_SAFEPOINT | LOOKBACK_WHOLE | LOOKBACK_RUNNING)) != 0
+  if (most < 0 || max_delay < 0 || (how & ~(LOOKBACK_AT_SAFEPOINT | LOOKBACK_WHOLE | LOOKBACK_RUNNING)) != 0
       || (at_safepoint && (how & LOOKBACK_RUNNING) != 0)) {
     return JVMTI_ERROR_ILLEGAL_ARGUMENT;
   }
@@ -107,9 +103,11 @@ static jvmtiError JNICALL RequestStackTraces(const jvmtiEnv* env, ...) {
   if (not_found != JVMTI_ERROR_NONE) {
     return not_found;
   }
-  *taken = at_safepoint
-      ? SampleRequest::at_safepoint(found, tag, how)
-      : SampleRequest::partial(current, found, tag, most, how, max_wait);
+  if (at_safepoint) {
+    SampleRequest::at_safepoint(found, tag, how);
+  } else {
+    SampleRequest::partial(current, found, tag, most, how, max_delay);
+  }
   return JVMTI_ERROR_NONE;
 }
 
@@ -150,6 +148,7 @@ static jvmtiError take(JavaThread* current, jint count, const jthread* list, Rec
   ResourceMark resources(current);
   PreserveExceptionMark exception(current);
   TakeHandshake handshake(taken);
+  SampleRequest::end();
   if (count == 0) {
     // One for all of them, which is faster than one for each.
     Handshake::execute(&handshake);
@@ -253,8 +252,7 @@ void StackTracesExtension::add_to(GrowableArray<jvmtiExtensionFunctionInfo*>* fu
     { (char*)"Thread List", JVMTI_KIND_IN_BUF, JVMTI_TYPE_JTHREAD, JNI_TRUE },
     { (char*)"Most", JVMTI_KIND_IN, JVMTI_TYPE_JINT, JNI_FALSE },
     { (char*)"How", JVMTI_KIND_IN, JVMTI_TYPE_JINT, JNI_FALSE },
-    { (char*)"Max Wait", JVMTI_KIND_IN, JVMTI_TYPE_JLONG, JNI_FALSE },
-    { (char*)"Taken", JVMTI_KIND_OUT, JVMTI_TYPE_JINT, JNI_FALSE },
+    { (char*)"Max Delay", JVMTI_KIND_IN, JVMTI_TYPE_JLONG, JNI_FALSE },
   };
   static jvmtiExtensionFunctionInfo request = {
     (jvmtiExtensionFunction)RequestStackTraces,

@@ -16,6 +16,7 @@
 #include "precompiled.hpp"
 #include "jvmtifiles/jvmti.h"
 #include "lookback/endedThreads.hpp"
+#include "lookback/lookback_globals.hpp"
 #include "lookback/stackTraces.h"
 #include "lookback/threadSampling.inline.hpp"
 #include "runtime/handshake.hpp"
@@ -38,25 +39,35 @@ void ThreadSampling::ask(JavaThread* thread, uint32_t request) {
   SafepointMechanism::arm_local_poll_release(thread);
 }
 
+// The VM's counter of safepoints, which is odd during one.
+static uint32_t count_safepoints() {
+  return Atomic::load((volatile uint32_t*)SafepointSynchronize::safepoint_counter_addr());
+}
+
 bool ThreadSampling::on_own_poll(JavaThread* self) {
   if (_may_have_stopped) {
     // Before it is looked what stops threads now, so that what begins meanwhile is not forgotten.
     Atomic::store(&_may_have_stopped, false);
     OrderAccess::fence();
+    // In a safepoint this thread is about to stop.
+    _safepoints = (count_safepoints() + 1) & ~1u;
     return false;
   }
   const bool is_stopping = SafepointSynchronize::is_synchronizing() || SafepointSynchronize::is_at_safepoint();
   if (!is_asked() || is_stopping || self->handshake_state()->has_operation()) {
     return false;
   }
+  if (LookbackVerify) {
+    check_stops();
+  }
   on_poll(self);
   return true;
 }
 
-bool ThreadSampling::has_run(JavaThread* thread) {
-  const jlong before = _processor_time;
-  _processor_time = os::thread_cpu_time(thread);
-  return _processor_time != before;
+// Whether there was no safepoint since the thread has passed the VM's fence; one that begins just now has not come to anything.
+void ThreadSampling::check_stops() const {
+  const uint32_t safepoints = count_safepoints();
+  guarantee(safepoints - _safepoints <= 1, "a fence is skipped that is needed: %u is not %u", safepoints, _safepoints);
 }
 
 // The VM notes what its threads wait for in the state of their OSThread: monitors, parking, sleep, its own locks.

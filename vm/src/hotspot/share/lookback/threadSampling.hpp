@@ -17,6 +17,7 @@
 #define SHARE_LOOKBACK_THREADSAMPLING_HPP
 
 #include "jni.h"
+#include "lookback/threadClock.hpp"
 #include "utilities/globalDefinitions.hpp"
 
 class JavaThread;
@@ -29,11 +30,14 @@ class ThreadSampling {
  private:
   StackRecorder* _recorder;     // NULL before the first sample, and after what was recorded is taken
   volatile uint32_t _request;   // the request that asks the thread to sample itself; 0: none
-  jlong _processor_time;        // when a requester has looked last, in nanoseconds
+  ThreadClock _clock;
   volatile bool _may_have_stopped;  // since the thread's poll was last processed by the VM, by whatever stops threads
+  uint32_t _safepoints;         // LookbackVerify: the VM's counter of safepoints, as that saw it
+
+  void check_stops() const;
 
  public:
-  ThreadSampling() : _recorder(NULL), _request(0), _processor_time(0), _may_have_stopped(true) {}
+  ThreadSampling() : _recorder(NULL), _request(0), _may_have_stopped(true), _safepoints(0) {}
 
   // What a thread has recorded outlives it.
   ~ThreadSampling();
@@ -66,8 +70,7 @@ class ThreadSampling {
   // Whoever gets the request takes the sample, the thread or the requester: 0 when somebody has it already.
   inline uint32_t claim();
 
-  // Whether the thread has run since a requester has looked last. One requester at a time, and the thread cannot go away.
-  bool has_run(JavaThread* thread);
+  ThreadClock* clock() { return &_clock; }
 
   // What the thread does, one of stackTraces.h; it is the current one or stands still.
   static jint activity_of(JavaThread* thread);
