@@ -242,7 +242,9 @@ void SampleRequest::partial(
   Atomic::store(&_asked, now);
   Atomic::store(&_max_delay, max_delay);
   const uint32_t request = _tickets.open(wanted);
-  ask(running, request, now);
+  if (wanted.most > 0) {
+    ask(running, request, now);
+  }
   if (only_running) {
     ask_waiting(waiting, request, now, wanted);
   } else {
