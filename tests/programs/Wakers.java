@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Prints "ready"; when the input ends "used WAKERS of ALL", nanoseconds of processor time of the threads `waker`, and beside `busy`. */
+/** Prints "ready"; when the input ends "used SHARE", that of the threads `waker` in the processor time of all, `busy` as well. */
 final class Wakers {
     private static final int WAKERS = 4;
     private static volatile boolean over;
@@ -31,7 +31,7 @@ final class Wakers {
         while (System.in.read() >= 0) {}
         long used = used(threads, wakers);
         all = used + threads.getThreadCpuTime(busy.getId()) - all;
-        System.out.println("used " + (used - before) + " of " + all);
+        System.out.println("used " + (double) (used - before) / all);
         over = true;
     }
 

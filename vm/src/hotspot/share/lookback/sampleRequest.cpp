@@ -63,7 +63,7 @@ class Tickets {
   volatile bool _whole;
   volatile bool _only_running;
 
-  // What `taken` is when no more are given.
+  // What `taken` is when no more are given: all its bits are set.
   static const uint32_t CLOSED = UINT32_MAX;
 
  public:
@@ -99,10 +99,10 @@ class Tickets {
 
   // Gives no more.
   void close() {
-    for (uint64_t word = Atomic::load(&_word); (uint32_t)word != CLOSED;) {
-      const uint64_t seen = Atomic::cmpxchg(&_word, word, word_of((uint32_t)(word >> 32), CLOSED));
-      word = seen == word ? word_of(0, CLOSED) : seen;
-    }
+    uint64_t word;
+    do {
+      word = Atomic::load(&_word);
+    } while (Atomic::cmpxchg(&_word, word, word | CLOSED) != word);
   }
 };
 
