@@ -168,6 +168,12 @@ impl<'a> OwnSlab<'a> {
         ThreadKey(self.u32(slab::KEY).load(Ordering::Relaxed))
     }
 
+    /// How many chunks the thread has written.
+    pub(crate) fn chunks(&self) -> u32 {
+        // Relaxed: only this thread writes it.
+        self.u32(slab::SEQ).load(Ordering::Relaxed)
+    }
+
     /// Tells the system's number of the thread, the current one, where it was not known: it was found by another.
     pub(crate) fn tell_os_tid(&self) {
         let tid = self.u32(slab::OS_TID);

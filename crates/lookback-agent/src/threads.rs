@@ -11,9 +11,8 @@ use crate::java::{Cursor, Java, clear, delete, jni};
 use crate::region::Loss;
 use crate::slab::{Identity, OwnSlab};
 use jni_sys::{JNIEnv, JavaVMAttachArgs, jobject};
-use lookback_format::event::{Event, ThreadEvent, kind};
+use lookback_format::event::{Event, ThreadEvent};
 use lookback_format::region::{put_text, slab};
-use lookback_format::{Nanos, ThreadKey};
 use lookback_jvmti::Event as VmEvent;
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
@@ -141,7 +140,8 @@ fn adopt(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject, os_tid
                 cursor = Cursor::new(first, false);
                 agent.brake.begin(index, jni!(env, NewGlobalRef, home), now);
                 let key = agent.slabs.key(&agent.region, index);
-                announce(agent, kind::THREAD_START, key, os_tid, java_tid, now, name);
+                let thread = ThreadEvent { thread: key, os_tid, java_tid, at: now, name };
+                announce(agent, &Event::ThreadStart(thread));
             }
             None => agent.region.lose(Loss::NoSlab, 1),
         }
@@ -180,7 +180,8 @@ pub(crate) fn ended(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     let now = clock::now();
     own.empty(end, now);
     let name = thread_name(agent, env, thread);
-    announce(agent, kind::THREAD_END, own.key(), gettid(), java_tid, now, name);
+    let thread = ThreadEvent { thread: own.key(), os_tid: gettid(), java_tid, at: now, name };
+    announce(agent, &Event::ThreadEnd(thread, own.chunks()));
     agent.slabs.release(&agent.region, own.index);
 }
 
@@ -197,17 +198,9 @@ fn thread_name(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> String {
     }
 }
 
-fn announce(
-    agent: &Agent,
-    kind: u16,
-    thread: ThreadKey,
-    os_tid: u32,
-    java_tid: u64,
-    at: Nanos,
-    name: String,
-) {
-    let mut payload = Vec::with_capacity(32 + name.len());
-    Event::ThreadStart(ThreadEvent { thread, os_tid, java_tid, at, name }).encode(&mut payload);
+fn announce(agent: &Agent, event: &Event) {
+    let mut payload = Vec::new();
+    let kind = event.encode(&mut payload);
     agent.region.record(kind, &[&payload]);
 }
 

@@ -93,7 +93,7 @@ pub struct ThreadTrack {
     pub folded: u64,
     /// All of them were shorter than this.
     pub folded_below: Nanos,
-    /// When the records begin, if older ones were overwritten: the ring is finite.
+    /// When the records begin, if older ones were overwritten: the ring is finite. The thread's end, if all were.
     pub overwritten: Option<Nanos>,
     /// Its process: position in [`Recording::processes`]. None for threads of a JVM.
     pub process: Option<usize>,
@@ -127,7 +127,7 @@ pub struct Gap {
 pub enum GapKind {
     /// A gap record says so.
     Recorded(GapCause),
-    /// So many chunks of the thread are not in the recording, and newer ones are.
+    /// So many chunks of the thread are not in the recording, and newer ones are, or its end tells of them.
     Chunks(u32),
     /// A chunk's header counts lost records.
     Within,
@@ -325,6 +325,8 @@ pub struct Builder {
 struct Track {
     track: ThreadTrack,
     chunks: Vec<Chunk>,
+    /// How many it wrote, as its end tells.
+    written: u32,
     /// Whether there are gaps of the brake in the middle of chunks.
     is_braked: bool,
 }
@@ -408,8 +410,10 @@ impl Builder {
                     (track.name, track.os_tid, track.java_tid) = (t.name, t.os_tid, t.java_tid);
                 }
             }
-            Event::ThreadEnd(t) => {
-                let track = &mut self.track(t.thread).track;
+            Event::ThreadEnd(t, chunks) => {
+                let track = self.track(t.thread);
+                track.written = chunks;
+                let track = &mut track.track;
                 track.ended = Some(t.at);
                 (track.name, track.os_tid, track.java_tid) = (t.name, t.os_tid, t.java_tid);
             }
@@ -569,6 +573,7 @@ fn add_virtual(
         },
         chunks: s.chunks,
         is_braked: s.is_braked,
+        ..Track::default()
     }));
     (found.seen, n)
 }
@@ -618,17 +623,27 @@ impl Job<'_> {
         done
     }
 
-    fn one(&self, Track { mut track, chunks, is_braked }: Track) -> (ThreadTrack, u64) {
+    fn one(&self, Track { mut track, chunks, written, is_braked }: Track) -> (ThreadTrack, u64) {
         let chunks = in_order(chunks);
         let slots: usize = chunks.iter().map(|c| c.slots.len()).sum();
         let share = (slots as u128 * self.kept as u128 / self.slots.max(1) as u128) as usize;
         let most = share.max(KEPT_A_THREAD.min(self.kept)).max(64);
-        track.overwritten = chunks.first().filter(|c| c.seq.0 > 0).map(|c| c.first);
+        track.overwritten = match chunks.first() {
+            Some(first) => (first.seq.0 > 0).then_some(first.first),
+            None => track.ended.filter(|_| written > 0),
+        };
         let known = known_call(self.trigger, track.key);
-        let until = track.ended.unwrap_or(self.end);
+        let end = track.ended.unwrap_or(self.end);
+        let newest_missing = chunks.last().and_then(|last| {
+            let missing = written.saturating_sub(last.seq.0.saturating_add(1));
+            let kind = GapKind::Chunks(missing);
+            (missing > 0).then_some(Gap { from: last.last, to: end, lost: missing.into(), kind })
+        });
+        let until = newest_missing.map_or(end, |gap| gap.from);
         let d = decode(&chunks, self.methods, self.ticks, known, until, most, is_braked);
         let Decoded { slices, gaps, unplaced, folded, folded_below } = d;
         (track.slices, track.gaps) = (slices, gaps);
+        track.gaps.extend(newest_missing);
         (track.folded, track.folded_below) = (folded, folded_below);
         if track.name.is_empty() {
             track.name = format!("thread {}", track.key.0);

@@ -3,7 +3,7 @@
 //! Times are microseconds after tick 0, one line a slice: indent = depth, then method, start-end, flag bits.
 mod support;
 
-use lookback_analysis::{Flags, GapKind};
+use lookback_analysis::{Flags, Gap, GapKind, Recording};
 use lookback_format::event::{Chunk, Event, ThreadEvent};
 use lookback_format::slot::{self, GapCause, entry, exit, gap, tick, time};
 use lookback_format::symbol::Wait;
@@ -147,17 +147,31 @@ fn calls_that_began_before_the_records_enclose_what_came_first() {
 fn calls_that_run_at_the_end_reach_to_it() {
     let c = chunk(0, 0, 400, &[&at(0), &[e(1)], &at(100), &[e(2)]]);
     assert_eq!(decoded([c.clone()], 5_000).1, ["1 0-5000 f2", "  2 100-5000 f2"]);
-    let end = ThreadEvent {
-        thread: ThreadKey(1),
-        os_tid: 5,
-        java_tid: 6,
-        at: Nanos(EPOCH + 600 * US),
-        name: "gone".into(),
-    };
-    let events = [Event::Chunk(c), Event::ThreadEnd(end)];
-    let r = lookback_analysis::Recording::from_events(command(EPOCH + 5_000 * US), [], [], events);
+    let r = ended([c], 1);
     assert_eq!(brief(&r, 0), ["1 0-600 f2", "  2 100-600 f2"], "a thread that ended does not outlive itself");
     assert_eq!(r.threads[0].name, "gone");
+}
+
+/// The recording of a thread that ended after so many chunks, at 600 us, of which these are there.
+fn ended(chunks: impl IntoIterator<Item = Chunk>, written: u32) -> Recording {
+    let at = Nanos(EPOCH + 600 * US);
+    let end = ThreadEvent { thread: ThreadKey(1), os_tid: 5, java_tid: 6, at, name: "gone".into() };
+    let events = chunks.into_iter().map(Event::Chunk).chain([Event::ThreadEnd(end, written)]);
+    Recording::from_events(command(EPOCH + 5_000 * US), [], [], events)
+}
+
+#[test]
+fn a_threads_end_tells_of_chunks_that_are_missing_before_it() {
+    let us = |at: u64| Nanos(EPOCH + at * US);
+    let r = ended([chunk(0, 0, 400, &[&at(0), &[e(1)], &at(100), &[e(2)]])], 3);
+    assert_eq!(brief(&r, 0), ["1 0-400 f2", "  2 100-400 f2"], "what came then is not known");
+    let missing = Gap { from: us(400), to: us(600), lost: 2, kind: GapKind::Chunks(2) };
+    assert_eq!(r.threads[0].gaps, [missing]);
+    assert_eq!(r.threads[0].overwritten, None);
+    let r = ended([], 2);
+    assert_eq!((&r.threads[0].gaps[..], r.threads[0].overwritten), (&[][..], Some(us(600))), "all of them");
+    let r = ended([], 0);
+    assert_eq!((&r.threads[0].gaps[..], r.threads[0].overwritten), (&[][..], None), "it recorded nothing");
 }
 
 #[test]

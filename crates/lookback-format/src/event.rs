@@ -8,7 +8,7 @@
 //! CHUNK         key u32 | seq u32 | first u64 | last u64 | lost u32 | 0 u32 | slots u32...
 //! PAUSE         start u64 | end u64 | cause u32 | 0 u32
 //! THREAD_START  key u32 | os tid u32 | java tid u64 | at u64 | name (UTF-8, to the end)
-//! THREAD_END    the same layout
+//! THREAD_END    key u32 | os tid u32 | java tid u64 | at u64 | chunks u32 | 0 u32 | name (UTF-8, to the end)
 //! TRIGGER       key u32 | method u32 | at u64 | start u64 | rule (UTF-8, to the end)
 //! VIRTUAL_NAME  java tid u64 | at u64 | name (UTF-8, to the end)
 //! SAMPLE        see `sample`
@@ -111,8 +111,8 @@ pub enum Event {
     Pause(Nanos, Nanos, u32),
     /// A thread began.
     ThreadStart(ThreadEvent),
-    /// A thread ended.
-    ThreadEnd(ThreadEvent),
+    /// A thread ended, and how many chunks it had written.
+    ThreadEnd(ThreadEvent, u32),
     /// A detector fired: thread, method, when, when the call had begun, rule.
     Trigger(ThreadKey, MethodId, Nanos, Nanos, String),
     /// What the virtual thread with this Java id is called, and when it was. Told when it begins to run on a carrier: the
@@ -144,10 +144,13 @@ impl Event {
             }
             Event::ThreadStart(t) => {
                 encode_thread(t, out);
+                out.extend_from_slice(t.name.as_bytes());
                 kind::THREAD_START
             }
-            Event::ThreadEnd(t) => {
+            Event::ThreadEnd(t, chunks) => {
                 encode_thread(t, out);
+                out.extend_from_slice(&u64::from(*chunks).to_le_bytes());
+                out.extend_from_slice(t.name.as_bytes());
                 kind::THREAD_END
             }
             Event::Trigger(thread, method, at, start, rule) => {
@@ -188,8 +191,14 @@ impl Event {
                 Event::Chunk(Chunk { thread, seq, first, last, lost, slots: slots.collect() })
             }
             kind::PAUSE => Event::Pause(Nanos(p.u64()?), Nanos(p.u64()?), p.u64()? as u32),
-            kind::THREAD_START => Event::ThreadStart(p.thread()?),
-            kind::THREAD_END => Event::ThreadEnd(p.thread()?),
+            kind::THREAD_START => {
+                let thread = p.thread()?;
+                Event::ThreadStart(ThreadEvent { name: p.text(), ..thread })
+            }
+            kind::THREAD_END => {
+                let (thread, chunks) = (p.thread()?, p.u64()? as u32);
+                Event::ThreadEnd(ThreadEvent { name: p.text(), ..thread }, chunks)
+            }
             kind::TRIGGER => Event::Trigger(
                 ThreadKey(p.u32()?),
                 MethodId(p.u32()?),
@@ -207,12 +216,12 @@ impl Event {
     }
 }
 
+/// All but the name, which comes last.
 fn encode_thread(t: &ThreadEvent, out: &mut Vec<u8>) {
     out.extend_from_slice(&t.thread.0.to_le_bytes());
     out.extend_from_slice(&t.os_tid.to_le_bytes());
     out.extend_from_slice(&t.java_tid.to_le_bytes());
     out.extend_from_slice(&t.at.0.to_le_bytes());
-    out.extend_from_slice(t.name.as_bytes());
 }
 
 struct Reader<'a> {
@@ -241,13 +250,14 @@ impl Reader<'_> {
         String::from_utf8_lossy(self.bytes).into_owned()
     }
 
+    /// All but the name.
     fn thread(&mut self) -> Result<ThreadEvent> {
         Ok(ThreadEvent {
             thread: ThreadKey(self.u32()?),
             os_tid: self.u32()?,
             java_tid: self.u64()?,
             at: Nanos(self.u64()?),
-            name: self.text(),
+            name: String::new(),
         })
     }
 }
@@ -323,7 +333,7 @@ mod tests {
             }),
             Event::Pause(Nanos(1), Nanos(2), 0),
             Event::ThreadStart(thread.clone()),
-            Event::ThreadEnd(thread),
+            Event::ThreadEnd(thread, 7),
             Event::Trigger(ThreadKey(1), MethodId(2), Nanos(3), Nanos(4), "slow=a.B.c:1ms".into()),
             Event::VirtualName(1 << 40, Nanos(3), "request-7 ü".into()),
             Event::Sample(Sample {

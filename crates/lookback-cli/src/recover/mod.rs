@@ -240,7 +240,7 @@ impl Tally {
         match event {
             Event::Chunk(c) => self.chunk(c.thread, c.seq, c.first, c.last, &c.slots),
             Event::Pause(_, at, _) | Event::Trigger(_, _, at, ..) => self.newest = self.newest.max(*at),
-            Event::ThreadStart(t) | Event::ThreadEnd(t) => self.newest = self.newest.max(t.at),
+            Event::ThreadStart(t) | Event::ThreadEnd(t, _) => self.newest = self.newest.max(t.at),
             Event::VirtualName(_, at, _) => self.newest = self.newest.max(*at),
             _ => {}
         }

@@ -68,7 +68,7 @@ impl Recorded {
                 let track = tracks.entry(t.thread).or_default();
                 track.started = Some(t);
             }
-            Event::ThreadEnd(t) => {
+            Event::ThreadEnd(t, _) => {
                 let track = tracks.entry(t.thread).or_default();
                 track.ended = Some(t);
             }
