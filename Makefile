@@ -125,7 +125,7 @@ soak-vm: vm build ## Sample the programs on the extended HotSpot at 0.1 ms, and 
 bench-vm: vm build ## Cost of a trace point in the extended HotSpot; events and cost on whole programs, beside trace points of bytecode
 	@$(WITH) vm/scripts/listing1.sh $(VM)/jdk-release
 	@$(WITH) bench/vm-points.sh
-mutants-vm: vm ## Show that these checks find what is wrong: ten VMs with one mistake each
+mutants-vm: vm ## Show that these checks find what is wrong: VMs with one mistake each
 	@$(WITH) vm/scripts/mutants.sh $(VM)
 
 .PHONY: test-suites

@@ -84,6 +84,12 @@ class Tickets {
     return request;
   }
 
+  // Whether the request goes on and a ticket is left, as it looks.
+  bool are_left(uint32_t request) const {
+    const uint64_t word = Atomic::load(&_word);
+    return (uint32_t)(word >> 32) == request && (uint32_t)word < Atomic::load(&_most);
+  }
+
   bool take(uint32_t request, Wanted* wanted) {
     for (;;) {
       const uint64_t word = Atomic::load_acquire(&_word);
@@ -140,7 +146,7 @@ void SampleRequest::at_poll(JavaThread* self, uint32_t request) {
   Wanted wanted;
   if (request == OWN) {
     self->sampling()->sample(self, 0, false, LOOKBACK_RUNS);
-  } else if (request != 0 && is_wanted(self) && _tickets.take(request, &wanted)) {
+  } else if (_tickets.are_left(request) && is_wanted(self) && _tickets.take(request, &wanted)) {
     record(self, wanted);
   }
 }
@@ -160,7 +166,8 @@ static void sample_waiting(JavaThread* thread, const Wanted& wanted) {
   Handshake::execute(&handshake, thread);
 }
 
-bool SampleRequest::is_waiting(JavaThread* thread) {
+// Whether the thread waits or is in native code, as far as the VM knows.
+static bool is_waiting(JavaThread* thread) {
   const JavaThreadState state = thread->thread_state();
   return state == _thread_in_native || state == _thread_blocked;
 }
@@ -189,7 +196,7 @@ static void sample_some(SampleRequest::ThreadArray* waiting, int most, const Wan
 static void ask(const SampleRequest::ThreadArray& threads, uint32_t request, jlong now) {
   for (int i = 0; i < threads.length(); i++) {
     JavaThread* const thread = threads.at(i);
-    thread->sampling()->clock()->look(thread, now);
+    thread->sampling()->clock()->look(thread, true, now);
     thread->sampling()->ask(thread, request);
   }
 }
@@ -208,7 +215,7 @@ static void ask_waiting(
     if (was_asked && sampling->clock()->is_idle() && ++idle > MOST_IDLE) {
       continue;
     }
-    const double share = sampling->clock()->look(thread, now);
+    const double share = sampling->clock()->look(thread, false, now);
     if (was_asked && by_chance(share) && sampling->claim() != 0) {
       sample_waiting(thread, wanted);
     }

@@ -45,9 +45,6 @@ class SampleRequest : public AllStatic {
   // Ends the request that goes on.
   static void end();
 
-  // Whether the thread waits or is in native code, as far as the VM knows.
-  static bool is_waiting(JavaThread* thread);
-
   // Has the thread, the current one, sample itself at its next poll. Safe in a signal handler.
   static void of_self(JavaThread* self);
 

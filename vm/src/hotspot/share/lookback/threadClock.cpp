@@ -14,7 +14,6 @@
  */
 
 #include "precompiled.hpp"
-#include "lookback/sampleRequest.hpp"
 #include "lookback/threadClock.hpp"
 #include "runtime/atomic.hpp"
 #include "runtime/os.hpp"
@@ -30,14 +29,14 @@ static double part_of(jlong ran, jlong elapsed) {
   return clamp((double)ran / (double)elapsed, 0.0, 1.0);
 }
 
-double ThreadClock::look(JavaThread* thread, jlong now) {
+double ThreadClock::look(JavaThread* thread, bool runs, jlong now) {
   const jlong processor_time = os::thread_cpu_time(thread);
   const jlong ran = processor_time - _processor_time;
   const jlong elapsed = now - _looked;
   _is_idle = ran == 0;
   Atomic::store(&_processor_time, processor_time);
   Atomic::store(&_looked, now);
-  Atomic::store(&_ran, !SampleRequest::is_waiting(thread));
+  Atomic::store(&_ran, runs);
   return elapsed <= 0 ? 0 : part_of(ran, elapsed);
 }
 

@@ -36,9 +36,9 @@ class ThreadClock {
  public:
   ThreadClock() : _processor_time(0), _looked(0), _ran(false), _is_idle(false) {}
 
-  // Looks at the thread at a time, now; for which part of the time since the last look it has run, 0 to 1. One requester at a
-  // time, and the thread cannot go away.
-  double look(JavaThread* thread, jlong now);
+  // Looks at the thread at a time, now, when it runs in Java code or in the VM, or does not; for which part of the time since the last
+  // look it has run, 0 to 1. One requester at a time, and the thread cannot go away.
+  double look(JavaThread* thread, bool runs, jlong now);
 
   bool is_idle() const { return _is_idle; }
 
