@@ -107,6 +107,8 @@ def groups(found, metric):
 def bars(title, label, found, metric, ticks, low=0.0):
     """A group of bars a program, one an engine: `metric` has {} for the engine."""
     shown, programs, x = groups(found, metric)
+    if not shown:
+        return None
     plot = Plot(title, x, Axis(label, low, ticks[-1], ticks)).axes()
     for index, engine in enumerate(shown):
         plot.name(COLOURS[ENGINES.index(engine)], engine)
@@ -123,6 +125,8 @@ def bars(title, label, found, metric, ticks, low=0.0):
 def requests(found):
     """Figure 5.4: the 2.5th percentile, the median and the 97.5th of a request at 1 ms, by program and engine."""
     shown, programs, x = groups(found, "{}.1ms.latency.median.us")
+    if not shown:
+        return None
     plot = Plot("Figure 5.4: how long a request takes at 1 ms", x, Axis("us", 0.1, 1e5, decades(0.1, 1e5), log=True)).axes()
     for index, engine in enumerate(shown):
         colour = COLOURS[ENGINES.index(engine)]
@@ -138,7 +142,7 @@ def requests(found):
 
 
 def drawings(found):
-    """The thesis' figures as SVG, by name; 5.5 and 5.6 are definitions (profiles.py)."""
+    """The thesis' figures as SVG, by name; 5.5 and 5.6 are definitions (profiles.py). None where nothing was measured of it."""
     tens = range(0, 101, 20)
     for every, (number, ticks) in FIGURES.items():
         title = f"Figure {number}: overhead at {every}, CPU time"
@@ -163,6 +167,8 @@ def main():
         out = pathlib.Path(sys.argv[sys.argv.index("--out") + 1])
         out.mkdir(parents=True, exist_ok=True)
         for number, plot in drawings(found):
+            if plot is None:
+                continue
             (out / f"figure{number}.svg").write_text(plot.svg())
 
 

@@ -22,7 +22,7 @@ const LOW_AT_FIRST: f64 = 0.1;
 const YOUNG: Nanos = Nanos(8_000_000_000);
 /// How long tracing may cost twice the budget before methods are dropped, seconds; half as long thrice the budget, and
 /// so on.
-const OVER: f64 = 20.0;
+pub(super) const OVER: f64 = 20.0;
 /// What it costs to have a method back, seconds of processor time, most of it the compilers' (0.2 and 1.4 s of Saxon); what may
 /// be spent on that, of the program's processor time; and how much of that can be saved, seconds.
 const EACH: f64 = 0.5;

@@ -11,6 +11,7 @@ mod choice;
 mod cost;
 mod learned;
 mod measured;
+mod overrun;
 mod sample;
 mod trial;
 
@@ -30,6 +31,7 @@ use lookback_format::symbol::Log;
 use lookback_format::{MethodId, Nanos};
 use lookback_options::Options;
 use measured::Trials;
+use overrun::Overrun;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sample::Looks;
 use std::io;
@@ -44,9 +46,6 @@ const DECIDE: Nanos = Nanos(250_000_000);
 const OFTEN: f64 = 100.0;
 /// A class that could not be changed is tried again after so long.
 const HELD: Nanos = Nanos(10_000_000_000);
-/// Tracing that costs more than so many budgets for so long, in spite of all, ends: the brake alone keeps to about one.
-const BEYOND: f64 = 1.2;
-const PATIENCE: Nanos = Nanos(20_000_000_000);
 /// Nobody ends tracing on fewer trials.
 const ENOUGH: u32 = 40;
 /// What costs less of one core than this harms nobody, whatever share it is of an idle program.
@@ -272,8 +271,7 @@ pub(crate) struct Rounds {
     own: (u64, f64),
     trial: Trial,
     trials: Trials,
-    /// Since when tracing costs more than the budget.
-    over: Option<Nanos>,
+    overrun: Option<Overrun>,
     averages: Averages,
     kept_fails: bool,
     /// Classes that could not be changed, by the hashes of their names, and since when.
@@ -296,7 +294,7 @@ impl Rounds {
             own: (0, 0.0),
             trial: Trial::new(now),
             trials: Trials::default(),
-            over: None,
+            overrun: None,
             averages: Averages::begin(now),
             kept_fails: false,
             held: FxHashMap::default(),
@@ -367,16 +365,15 @@ impl Rounds {
     fn exceeds(&mut self, agent: &Agent, cpu: f64, now: Nanos) -> Option<String> {
         let budget = agent.options.budget_share()?;
         let (cost, percent) = (self.cost(), budget * 100.0);
-        let is_over = cost > BEYOND * budget && cost * cpu > HARMLESS;
-        self.over = is_over.then(|| self.over.unwrap_or(now));
+        let budgets = if cost * cpu > HARMLESS { cost / budget } else { 0.0 };
+        self.overrun = Overrun::next(self.overrun, budgets, now);
         let harms = |m: &Measured| {
             // It is looked at again and again, and may not be wrong once: twice the interval, 1 in 20,000.
             let surely = m.percent - (m.high - m.low);
             m.trials >= ENOUGH && surely > percent && surely / 100.0 * cpu > HARMLESS
         };
         let measured = self.trials.estimate().filter(harms);
-        let took = self.over.map(|since| now.since(since)).filter(|&took| took >= PATIENCE);
-        let why = match (measured, took) {
+        let why = match (measured, self.overrun.and_then(Overrun::too_long)) {
             (Some(measured), _) => format!("it was measured to cost {measured}"),
             (None, Some(took)) => {
                 let (cost, seconds) = (cost * 100.0, took.0 / 1_000_000_000);
@@ -392,7 +389,7 @@ impl Rounds {
 
     /// Tracing is on again: what was found before it was off is of then.
     pub(crate) fn resume(&mut self, now: Nanos) {
-        self.over = None;
+        self.overrun = None;
         self.trials.forget();
         self.trial.put_off(now);
         (self.decided, self.busy) = (now, clock::process_cpu());
