@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What a trace point costs in nanoseconds, by Hubble's Listing 1 with work 0: listing1.sh JDK [JVMS [ROUNDS]]
 #
-# JDK is one that build.sh has laid out. The method has two trace points, so one costs half of what a call takes longer.
+# JDK is one that build.sh has laid out. The method has two trace points, so one costs half of what a call takes longer. First comes what the
+# same instructions cost this processor in a program without a VM: the floor.
 # Constraint: the three kinds are measured in turn within one JVM, and compared within one round; figures are medians of all
 # rounds of several JVMs, for where code lies in memory makes a difference.
 set -euo pipefail
@@ -11,6 +12,8 @@ directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC -pthread -I"$jdk/include" -I"$jdk/include/linux" -I"$here/src/hotspot/share" \
   -o "$directory/libtracing.so" "$here/test/tracing_agent.cpp"
+gcc -O2 -Wall -Wextra -o "$directory/floor" "$here/test/listing1_floor.c"
+"$directory/floor" | tee "$directory/floors"
 "$jdk/bin/javac" -d "$directory/classes" "$here"/test/dev/lookback/listing1/*.java
 for ((i = 0; i < jvms; i++)); do
   "$jdk/bin/java" -XX:+LookbackTracing -agentpath:"$directory/libtracing.so=quiet" \
@@ -27,3 +30,4 @@ printf 'ns a call, medians of %d rounds: not emitted %.3f, emitted and off %.3f,
   "$(of 2)" "$(of 3)" "$(of 4)"
 printf 'result vm.tracepoint.off.ns %.3f ns\n' "$(of 3 2)"
 printf 'result vm.tracepoint.on.ns %.3f ns\n' "$(of 4 2)"
+awk '$1 == "on" { printf "result vm.tracepoint.floor.ns %s ns\n", $6 }' "$directory/floors"

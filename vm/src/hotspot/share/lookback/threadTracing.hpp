@@ -26,6 +26,9 @@
 // Constraint: compiled code loads and stores it without any order. So a positive cursor is set only by its own thread, or
 // while that stands still. What compiled code loads is no cursor where one more slot makes it positive: then it sees by one
 // addition whether it is one and where the next slot is.
+//
+// Each trace point loads what the one before has stored. AMD's processors rename such a word like a register where its displacement
+// is less than 1 KiB (measured on a Zen 2: 0.2 ns a trace point instead of 1.5), so it is among the first of a JavaThread's.
 class ThreadTracing {
  private:
   // The cursor, but NONE where that is 0.
