@@ -26,7 +26,7 @@ impl Overrun {
     pub(super) fn next(before: Option<Overrun>, budgets: f64, now: Nanos) -> Option<Overrun> {
         let Overrun { since, until, over } = before.unwrap_or(Overrun { since: now, until: now, over: 0.0 });
         let span = now.since(until).0 as f64 / 1e9;
-        (budgets > BEYOND).then(|| Overrun { since, until: now, over: over + (budgets - 1.0) * span })
+        (budgets > BEYOND).then_some(Overrun { since, until: now, over: over + (budgets - 1.0) * span })
     }
 
     /// How long it has taken, if that is too long.
