@@ -54,13 +54,12 @@ static uint32_t slab[1 << 14] __attribute__((aligned(1 << 16)));
          LOAD("%rcx", at) SLOT("%rcx") STORE("%rcx", at) POLL_EXIT "2:\n")
 
 // As the second compiler makes it of bytecode: the cursor is a field of the thread's object, which is kept on the stack for the exit.
-#define OBJECT(base) "  mov 0x288(%r15), " base "\n  mov (" base "), " base "\n"
-#define BYTECODE(move) OBJECT("%r10") move "  mov %r11, 0x18(%r10)\n  movl $77, -4(%r11)\n"
+#define OBJECT "  mov 0x288(%r15), %r10\n  mov (%r10), %r10\n  mov %r10, 0x18(%rsp)\n"
+#define BYTECODE(object) \
+  "  mov 0x18(%r10), %r11\n  add $4, %r11\n" object "  mov %r11, 0x18(%r10)\n  movl $77, -4(%r11)\n"
 
 METHOD(plain, "", "")
-METHOD(of_bytecode,
-       BYTECODE("  mov %r10, 0x18(%rsp)\n  mov 0x18(%r10), %r11\n  add $4, %r11\n  mov 0x18(%rsp), %r10\n"),
-       "  mov -8(%rsp), %r10\n" BYTECODE("  mov 0x18(%r10), %r11\n  add $4, %r11\n"))
+METHOD(of_bytecode, OBJECT BYTECODE("  mov 0x18(%rsp), %r10\n"), "  mov -16(%rsp), %r10\n" BYTECODE(""))
 METHOD(cursor_alone, CURSOR("%rax"), CURSOR("%rcx"))
 TRACED(at_0x80, "0x80")
 TRACED(at_0x3f8, "0x3f8")
