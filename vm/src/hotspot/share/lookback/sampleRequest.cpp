@@ -66,6 +66,11 @@ class Tickets {
   // What `taken` is when no more are given: all its bits are set.
   static const uint32_t CLOSED = UINT32_MAX;
 
+  // Whether `word` has a ticket of that request, which gives `most`.
+  static bool has(uint64_t word, uint32_t request, uint32_t most) {
+    return (uint32_t)(word >> 32) == request && (uint32_t)word < most;
+  }
+
  public:
   Tickets() : _word(word_of(0, CLOSED)), _tag(0), _most(0), _whole(false), _only_running(false) {}
 
@@ -85,16 +90,13 @@ class Tickets {
   }
 
   // Whether the request goes on and a ticket is left, as it looks.
-  bool are_left(uint32_t request) const {
-    const uint64_t word = Atomic::load(&_word);
-    return (uint32_t)(word >> 32) == request && (uint32_t)word < Atomic::load(&_most);
-  }
+  bool are_left(uint32_t request) const { return has(Atomic::load(&_word), request, Atomic::load(&_most)); }
 
   bool take(uint32_t request, Wanted* wanted) {
     for (;;) {
       const uint64_t word = Atomic::load_acquire(&_word);
       *wanted = {Atomic::load(&_tag), Atomic::load(&_most), Atomic::load(&_whole), Atomic::load(&_only_running)};
-      if ((uint32_t)(word >> 32) != request || (uint32_t)word >= wanted->most) {
+      if (!has(word, request, wanted->most)) {
         return false;
       }
       if (Atomic::cmpxchg(&_word, word, word + 1) == word) {
