@@ -84,11 +84,13 @@ fn a_watched_method_is_never_dropped_however_hot() {
     running.end().ok();
 }
 
-/// The timing errors of all calls of a method on the main thread, nanoseconds.
+/// The timing errors of the calls of a method on the main thread that were seen whole, nanoseconds. The brake may cut one.
 fn errors(recorded: &Recorded, method: &str) -> Vec<u32> {
     let recording = recorded.analysed();
     let slices = &recording.threads[recording.thread(recorded.thread("main").key).expect("it ran")].slices;
-    let of = |i: &lookback_analysis::SliceIndex| recorded.full_name(slices.method[i.at()]) == method;
+    let of = |i: &lookback_analysis::SliceIndex| {
+        recorded.full_name(slices.method[i.at()]) == method && !slices.flags[i.at()].cut()
+    };
     slices.indices().filter(of).map(|i| slices.error[i.at()]).collect()
 }
 
