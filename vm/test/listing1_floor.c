@@ -34,14 +34,14 @@ static uint64_t object[8], handle[1];
 
 static uint32_t slab[1 << 14] __attribute__((aligned(1 << 16)));
 
-// The method with an entry and an exit.
-#define METHOD(name, entry, exit) \
+// The method with an entry and an exit, and with what they jump to.
+#define METHOD(name, entry, exit, elsewhere) \
   extern void name(void); \
   __asm__(".p2align 6\n" #name ":\n" \
           "  mov %eax, -0x14000(%rsp)\n  push %rbp\n  sub $0x20, %rsp\n" entry \
           "  cmp $1, %esi\n  jle 1f\n  dec %esi\n  call " #name "\n" \
           "1: add $0x20, %rsp\n  pop %rbp\n" exit \
-          "  cmp 0(%r15), %rsp\n  ja 9f\n  ret\n9: ud2\n");
+          "  cmp 0(%r15), %rsp\n  ja 9f\n  ret\n9: ud2\n" elsewhere);
 
 #define LOAD(cursor, at) "  mov " at "(%r15), " cursor "\n  add $4, " cursor "\n  jle 2f\n"
 #define STORE(cursor, at) "  mov " cursor ", " at "(%r15)\n"
@@ -51,16 +51,22 @@ static uint32_t slab[1 << 14] __attribute__((aligned(1 << 16)));
 #define CURSOR(cursor) LOAD(cursor, "0x80") STORE(cursor, "0x80") "2:\n"
 #define TRACED(name, at) \
   METHOD(name, LOAD("%rax", at) SLOT("%rax") STORE("%rax", at) POLL_ENTRY "2:\n", \
-         LOAD("%rcx", at) SLOT("%rcx") STORE("%rcx", at) POLL_EXIT "2:\n")
+         LOAD("%rcx", at) SLOT("%rcx") STORE("%rcx", at) POLL_EXIT "2:\n", "")
+
+// The other way round: what a trace point does stands behind the method.
+#define JUMP(cursor, to, back) "  mov 0x80(%r15), " cursor "\n  add $4, " cursor "\n  jg " to "f\n" back ":\n"
+#define BEHIND(cursor, at, poll, back) at ":\n" SLOT(cursor) STORE(cursor, "0x80") poll "  jmp " back "b\n"
 
 // As the second compiler makes it of bytecode: the cursor is a field of the thread's object, which is kept on the stack for the exit.
 #define OBJECT "  mov 0x288(%r15), %r10\n  mov (%r10), %r10\n  mov %r10, 0x18(%rsp)\n"
 #define BYTECODE(object) \
   "  mov 0x18(%r10), %r11\n  add $4, %r11\n" object "  mov %r11, 0x18(%r10)\n  movl $77, -4(%r11)\n"
 
-METHOD(plain, "", "")
-METHOD(of_bytecode, OBJECT BYTECODE("  mov 0x18(%rsp), %r10\n"), "  mov -16(%rsp), %r10\n" BYTECODE(""))
-METHOD(cursor_alone, CURSOR("%rax"), CURSOR("%rcx"))
+METHOD(plain, "", "", "")
+METHOD(of_bytecode, OBJECT BYTECODE("  mov 0x18(%rsp), %r10\n"), "  mov -16(%rsp), %r10\n" BYTECODE(""), "")
+METHOD(cursor_alone, CURSOR("%rax"), CURSOR("%rcx"), "")
+METHOD(behind, JUMP("%rax", "3", "4"), JUMP("%rcx", "5", "6"),
+       BEHIND("%rax", "3", POLL_ENTRY, "4") BEHIND("%rcx", "5", POLL_EXIT, "6"))
 TRACED(at_0x80, "0x80")
 TRACED(at_0x3f8, "0x3f8")
 TRACED(at_0x400, "0x400")
@@ -102,6 +108,8 @@ int main(void) {
   } variants[] = {
     {"none", plain, 0x80, 1},
     {"off", at_0x80, 0x80, 0},
+    {"off, behind", behind, 0x80, 0},
+    {"on, behind", behind, 0x80, 1},
     {"cursor alone", cursor_alone, 0x80, 1},
     {"on", at_0x80, 0x80, 1},
     {"on, at 0x3f8", at_0x3f8, 0x3f8, 1},
