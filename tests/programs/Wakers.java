@@ -3,13 +3,18 @@
 //
 // The constraint: what threads really use is told by the kernel's clocks, whatever else runs on the machine.
 
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Prints "ready"; when the input ends "used SHARE", that of the threads `waker` in the processor time of all, `busy` as well. */
+/**
+ * Prints "ready"; to each line "used SHARE", that of the threads `waker` in the processor time of all, `busy` as well, since the
+ * answer before.
+ */
 final class Wakers {
     private static final int WAKERS = 4;
     private static volatile boolean over;
@@ -25,13 +30,17 @@ final class Wakers {
             wakers.add(start("waker", Wakers::wake));
         }
         Thread.sleep(500);
-        long before = used(threads, wakers);
-        long all = before + threads.getThreadCpuTime(busy.getId());
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        long usedBefore = used(threads, wakers);
+        long allBefore = usedBefore + threads.getThreadCpuTime(busy.getId());
         System.out.println("ready");
-        while (System.in.read() >= 0) {}
-        long used = used(threads, wakers);
-        all = used + threads.getThreadCpuTime(busy.getId()) - all;
-        System.out.println("used " + (double) (used - before) / all);
+        while (in.readLine() != null) {
+            long used = used(threads, wakers);
+            long all = used + threads.getThreadCpuTime(busy.getId());
+            System.out.println("used " + (double) (used - usedBefore) / (all - allBefore));
+            usedBefore = used;
+            allBefore = all;
+        }
         over = true;
     }
 

@@ -84,13 +84,11 @@ fn a_watched_method_is_never_dropped_however_hot() {
     running.end().ok();
 }
 
-/// The timing errors of the calls of a method on the main thread that were seen whole, nanoseconds. The brake may cut one.
+/// The timing errors of all calls of a method on the main thread, nanoseconds.
 fn errors(recorded: &Recorded, method: &str) -> Vec<u32> {
     let recording = recorded.analysed();
     let slices = &recording.threads[recording.thread(recorded.thread("main").key).expect("it ran")].slices;
-    let of = |i: &lookback_analysis::SliceIndex| {
-        recorded.full_name(slices.method[i.at()]) == method && !slices.flags[i.at()].cut()
-    };
+    let of = |i: &lookback_analysis::SliceIndex| recorded.full_name(slices.method[i.at()]) == method;
     slices.indices().filter(of).map(|i| slices.error[i.at()]).collect()
 }
 
@@ -99,10 +97,12 @@ fn what_is_to_be_precise_has_exact_times_and_is_dropped_like_others_when_it_cost
     for jdk in jdks() {
         let place = Place::new();
         let mut running = started(jdk, &place, "budget=3%,precise=Hot.stage;Hot$Two.*");
-        running.ask("request 100", "did request 100");
+        // So short that the brake does not cut it: a call's end that was not seen has no timing error.
+        running.ask("request 4", "did request 4");
         let recorded = place.dump(running.pid);
         assert_eq!(errors(&recorded, "Hot.stage"), [0, 0], "JDK {}", jdk.version);
-        assert!(errors(&recorded, "Hot.request").iter().all(|&error| error > 0), "a tick's");
+        let request = errors(&recorded, "Hot.request");
+        assert!(request.len() == 1 && request[0] > 0, "a tick's: {request:?}");
         until_dropped(&place, &mut running, "two", "Hot$Two.step");
         running.end().ok();
     }
