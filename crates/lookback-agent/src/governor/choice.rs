@@ -6,6 +6,7 @@
 //! budget for long; then it goes well below it at once, and the next change waits longer. What could be better is left to the
 //! next start (`averages.rs`). It knows no VM: numbers in, methods out.
 
+use super::averages::PLAIN;
 use super::sample::{Rate, Sample};
 use lookback_format::{MethodId, Nanos};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -212,7 +213,9 @@ impl Chooser {
     }
 
     /// Methods that have cooled for long enough, the least costly first, as far as there is room for what they cost before;
-    /// one that would not fit has its turn after four times as long, for it may have become cold.
+    /// one that would not fit has its turn after four times as long, for it may have become cold. What is known to be too costly
+    /// comes back only as far as a start would trace it: else a program that runs for days would cost what it did before
+    /// anything was learned.
     fn cooled(&self, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
         let cooled = |p: &Past, factor: u64| {
             let least = COOLING
@@ -220,10 +223,12 @@ impl Chooser {
                 .saturating_mul(factor);
             p.since.is_some_and(|at| now.since(at).0 >= least)
         };
-        let mut candidates: Vec<(MethodId, Past)> =
-            self.past.iter().filter(|(_, p)| cooled(p, 1)).map(|(id, p)| (*id, *p)).collect();
-        candidates.sort_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second));
         let mut room = (LOW + HIGH_AT_FIRST) / 2.0 * self.budget - self.cost;
+        let mut room_for_known = PLAIN * self.budget - self.cost;
+        let may_come = |p: &Past| cooled(p, 1) && (p.times < KNOWN || room_for_known > 0.0);
+        let mut candidates: Vec<(MethodId, Past)> =
+            self.past.iter().filter(|(_, p)| may_come(p)).map(|(id, p)| (*id, *p)).collect();
+        candidates.sort_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second));
         let most = (self.saved / EACH) as usize;
         let mut restore = Vec::new();
         for (id, past) in candidates {
@@ -231,8 +236,9 @@ impl Chooser {
                 break;
             }
             let cost = share(past.per_second);
-            if cost <= room {
+            if cost <= if past.times < KNOWN { room } else { room_for_known } {
                 room -= cost;
+                room_for_known -= cost;
             } else if !cooled(&past, 4) {
                 continue;
             }
@@ -361,9 +367,23 @@ mod tests {
     #[test]
     fn what_an_earlier_run_has_found_comes_back_late() {
         let mut c = Chooser::new(0.03, at(0));
-        c.recall(MethodId(1), 1e6, at(0));
-        let (second, d) = until(&mut c, &sample(&[(2, 1.0)]), 1);
+        c.recall(MethodId(1), 1e5, at(0));
+        c.recall(MethodId(2), 3e5, at(0));
+        // 0.01 % of the 0.03 % that a start may cost.
+        let calm = sample(&[(3, 0.1)]);
+        let (second, d) = until(&mut c, &calm, 1);
         assert_eq!((second, d.restore), (960, ids(&[1])));
+        let (second, d) = until(&mut c, &calm, second + 1);
+        assert_eq!((second, d.restore), (3_840, ids(&[2])), "it would not fit, and may have become cold");
+    }
+
+    #[test]
+    fn what_an_earlier_run_has_found_stays_away_while_the_rest_costs_what_a_start_may() {
+        let mut c = Chooser::new(0.03, at(0));
+        c.recall(MethodId(1), 1.0, at(0));
+        // 0.1 %: far within the budget.
+        let busy = sample(&[(2, 1.0)]);
+        assert_eq!((1..9_000).find_map(|s| c.decide(&busy, 1.0, 1.0, at(s))), None);
     }
 
     #[test]
