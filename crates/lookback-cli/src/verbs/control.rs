@@ -8,6 +8,7 @@ use crate::output::{self, Access, bytes, count, seconds};
 use crate::progress::Progress;
 use crate::table;
 use lookback_format::control::{Answer, Governing, Request, Status};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,10 +30,10 @@ pub(crate) fn json(value: &impl serde::Serialize, streams: &mut Streams<'_>) -> 
 }
 
 fn facts(s: &Status) -> Vec<(&'static str, String)> {
-    let counts = |map: &std::collections::BTreeMap<String, u64>, none: &str| {
-        let lines: Vec<_> = map.iter().map(|(k, n)| format!("{} {}", count(*n), printable(k))).collect();
-        if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
+    let counts = |map: &BTreeMap<String, u64>| {
+        map.iter().map(|(k, n)| format!("{} {}", count(*n), printable(k))).collect::<Vec<_>>()
     };
+    let rewritten = Rewritten::of(&s.classes);
     let rules = s.rules.iter().map(|(rule, n)| {
         let calls = if *n == 1 { "slow call" } else { "slow calls" };
         format!("{}: {} {calls}", printable(rule), count(*n))
@@ -64,12 +65,43 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
         ("Ring", bytes(s.ring_bytes)),
         ("Region", printable(&s.region.display().to_string())),
         ("Threads", threads(s)),
-        ("Classes", counts(&s.classes, "none yet")),
-        ("Losses", counts(&s.losses, "none")),
+        ("Classes", or(rewritten.classes, "none yet")),
+        ("Methods", or(rewritten.methods, "none yet")),
+        ("Losses", or(counts(&s.losses), "none")),
         ("Rules", or(rules.collect(), "none; add one with --slow PATTERN:THRESHOLD")),
         ("Incidents", or(s.incidents.iter().map(|p| printable(&p.display().to_string())).collect(), "none")),
         ("Options", or(given.map(|o| printable(o)).collect(), "all default")),
     ]
+}
+
+/// What became of classes and of their methods, the most first.
+struct Rewritten {
+    classes: Vec<String>,
+    methods: Vec<String>,
+}
+
+impl Rewritten {
+    /// Sorts the agent's counts: a name begins with what it counts, or is why methods were left alone.
+    fn of(counts: &BTreeMap<String, u64>) -> Rewritten {
+        let mut sorted: Vec<_> = counts.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+        sorted.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        let mut all = Rewritten { classes: Vec::new(), methods: Vec::new() };
+        let mut took = None;
+        for (name, n) in sorted {
+            let line = |words: &str| format!("{} {}", count(n), printable(words));
+            if name == "microseconds of rewriting" {
+                took = Some(format!("{} of rewriting", seconds(n as f64 / 1e6)));
+            } else if let Some(words) = name.strip_prefix("classes ") {
+                all.classes.push(line(words));
+            } else {
+                all.methods.push(line(name.strip_prefix("methods ").unwrap_or(name)));
+            }
+        }
+        if !all.classes.is_empty() {
+            all.classes.extend(took);
+        }
+        all
+    }
 }
 
 /// How many threads there are, and which reach back least.
@@ -191,5 +223,26 @@ pub(crate) fn switch(target: &str, request: &Request, streams: &mut Streams<'_>)
     match answer {
         Answer::Done { message } => writeln!(streams.out, "{}", printable(&message)).map_err(stdout),
         other => Err(client.unexpected(&other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_and_methods_are_told_apart() {
+        let counts = [
+            ("abstract", 1_333),
+            ("classes rewritten", 529),
+            ("classes seen", 681),
+            ("methods traced", 5_575),
+            ("microseconds of rewriting", 12_083),
+        ];
+        let found = Rewritten::of(&counts.map(|(name, n)| (name.to_owned(), n)).into());
+        assert_eq!(found.classes, ["681 seen", "529 rewritten", "12.1 ms of rewriting"]);
+        assert_eq!(found.methods, ["5,575 traced", "1,333 abstract"]);
+        let none = Rewritten::of(&[("microseconds of rewriting".to_owned(), 0)].into());
+        assert!(none.classes.is_empty() && none.methods.is_empty());
     }
 }
