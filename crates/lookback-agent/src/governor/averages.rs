@@ -14,8 +14,8 @@ use lookback_format::{MethodId, Nanos};
 const EXACT: f64 = 1.0 / 30.0;
 /// Of the budget, that the records of all methods which are traced from the beginning may cost together: 0.03 % of the program's
 /// processor time by default. What such methods cost beside their records, above all the compilers, is many times as much,
-/// and here a method that goes costs nothing. Of PMD a tenth of the budget left 67 % of the methods and cost 17 %, a
-/// hundredth 51 % for 3 %, a thousandth 41 % for 2 %.
+/// and here a method that goes costs nothing. PMD paid 17 % with a tenth of the budget, 3 % with a hundredth, 2 % with a
+/// thousandth (docs/BUDGET.md, "How much a later start traces").
 pub(super) const PLAIN: f64 = 0.01;
 /// A run says something when it has lasted so long, and says it anew each time that it has lasted twice as long.
 const FIRST: Nanos = Nanos(10_000_000_000);
