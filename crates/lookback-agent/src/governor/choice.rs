@@ -223,22 +223,22 @@ impl Chooser {
                 .saturating_mul(factor);
             p.since.is_some_and(|at| now.since(at).0 >= least)
         };
-        let mut room = (LOW + HIGH_AT_FIRST) / 2.0 * self.budget - self.cost;
-        let mut room_for_known = PLAIN * self.budget - self.cost;
-        let may_come = |p: &Past| cooled(p, 1) && (p.times < KNOWN || room_for_known > 0.0);
+        let most_cost =
+            |p: &Past| self.budget * if p.times < KNOWN { (LOW + HIGH_AT_FIRST) / 2.0 } else { PLAIN };
+        let may_come = |p: &Past| cooled(p, 1) && self.cost < most_cost(p);
         let mut candidates: Vec<(MethodId, Past)> =
             self.past.iter().filter(|(_, p)| may_come(p)).map(|(id, p)| (*id, *p)).collect();
         candidates.sort_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second));
         let most = (self.saved / EACH) as usize;
+        let mut all = self.cost;
         let mut restore = Vec::new();
         for (id, past) in candidates {
             if restore.len() == most {
                 break;
             }
             let cost = share(past.per_second);
-            if cost <= if past.times < KNOWN { room } else { room_for_known } {
-                room -= cost;
-                room_for_known -= cost;
+            if all + cost <= most_cost(&past) {
+                all += cost;
             } else if !cooled(&past, 4) {
                 continue;
             }
