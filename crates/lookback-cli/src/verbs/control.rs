@@ -1,6 +1,6 @@
 //! `lookback status`, `dump`, `stop`, `start` and `detach`: what the agent in a program is asked for.
 
-use super::{Streams, named, stdout};
+use super::{Streams, counted, lines, losses, named, stdout};
 use crate::args::{DumpArgs, StatusArgs};
 use crate::control::{Client, printable};
 use crate::error::{Error, Result};
@@ -30,17 +30,12 @@ pub(crate) fn json(value: &impl serde::Serialize, streams: &mut Streams<'_>) -> 
 }
 
 fn facts(s: &Status) -> Vec<(&'static str, String)> {
-    let counts = |map: &BTreeMap<String, u64>| {
-        map.iter().map(|(k, n)| format!("{} {}", count(*n), printable(k))).collect::<Vec<_>>()
-    };
     let rewritten = Rewritten::of(&s.classes);
     let rules = s.rules.iter().map(|(rule, n)| {
         let calls = if *n == 1 { "slow call" } else { "slow calls" };
         format!("{}: {} {calls}", printable(rule), count(*n))
     });
     let given = s.options.iter().filter(|o| !o.ends_with("(default)"));
-    let or =
-        |lines: Vec<String>, none: &str| if lines.is_empty() { none.to_owned() } else { lines.join("\n") };
     vec![
         ("Program", format!("{} (process {})", named(&s.program), s.pid)),
         ("VM", named(&s.jvm)),
@@ -65,12 +60,12 @@ fn facts(s: &Status) -> Vec<(&'static str, String)> {
         ("Ring", bytes(s.ring_bytes)),
         ("Region", printable(&s.region.display().to_string())),
         ("Threads", threads(s)),
-        ("Classes", or(rewritten.classes, "none yet")),
-        ("Methods", or(rewritten.methods, "none yet")),
-        ("Losses", or(counts(&s.losses), "none")),
-        ("Rules", or(rules.collect(), "none; add one with --slow PATTERN:THRESHOLD")),
-        ("Incidents", or(s.incidents.iter().map(|p| printable(&p.display().to_string())).collect(), "none")),
-        ("Options", or(given.map(|o| printable(o)).collect(), "all default")),
+        ("Classes", lines(rewritten.classes, "none yet")),
+        ("Methods", lines(rewritten.methods, "none yet")),
+        ("Losses", losses(&s.losses)),
+        ("Rules", lines(rules, "none; add one with --slow PATTERN:THRESHOLD")),
+        ("Incidents", lines(s.incidents.iter().map(|p| printable(&p.display().to_string())), "none")),
+        ("Options", lines(given.map(|o| printable(o)), "all default")),
     ]
 }
 
@@ -88,13 +83,12 @@ impl Rewritten {
         let mut all = Rewritten { classes: Vec::new(), methods: Vec::new() };
         let mut took = None;
         for (name, n) in sorted {
-            let line = |words: &str| format!("{} {}", count(n), printable(words));
             if name == "microseconds of rewriting" {
                 took = Some(format!("{} of rewriting", seconds(n as f64 / 1e6)));
             } else if let Some(words) = name.strip_prefix("classes ") {
-                all.classes.push(line(words));
+                all.classes.push(counted(n, words));
             } else {
-                all.methods.push(line(name.strip_prefix("methods ").unwrap_or(name)));
+                all.methods.push(counted(n, name.strip_prefix("methods ").unwrap_or(name)));
             }
         }
         if !all.classes.is_empty() {

@@ -1,6 +1,6 @@
 //! `lookback info`: what an incident holds, without analysing it.
 
-use super::{Streams, named, stdout};
+use super::{Streams, lines, losses, named, stdout};
 use crate::args::InfoArgs;
 use crate::control::printable;
 use crate::error::Result;
@@ -121,13 +121,11 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
         }
         _ => "unknown to this version".to_owned(),
     };
-    let lines = |lines: Vec<String>| if lines.is_empty() { "none".to_owned() } else { lines.join("\n") };
     let parts = info.parts.iter().map(|(name, n)| format!("{}  {}", printable(name), bytes(*n)));
-    let losses = m.losses.iter().map(|(cause, n)| format!("{} {}", count(*n), printable(cause)));
     let ends = [
-        ("Losses", lines(losses.collect())),
-        ("Parts", lines(parts.collect())),
-        ("Damage", lines(info.damages.iter().map(|d| printable(d)).collect())),
+        ("Losses", losses(&m.losses)),
+        ("Parts", lines(parts, "none")),
+        ("Damage", lines(info.damages.iter().map(|d| printable(d)), "none")),
     ];
     if let Some(ring_file) = &m.ring_file {
         let level = |c: &Category| format!("{} {}", named(&c.name), printable(&c.level));
@@ -163,7 +161,7 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
                     format!("for the last {}", nanos(info.newest.since(from)))
                 }),
             ),
-            ("Categories", lines(ring_file.categories.iter().skip(1).map(level).collect())),
+            ("Categories", lines(ring_file.categories.iter().skip(1).map(level), "none")),
         ];
         return facts.into_iter().chain(ends).collect();
     }

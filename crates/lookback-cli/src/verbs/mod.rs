@@ -17,7 +17,10 @@ pub(crate) mod resize;
 pub(crate) mod run;
 pub(crate) mod snapshot;
 
+use crate::control::printable;
 use crate::error::Error;
+use crate::output::count;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Where a verb writes.
@@ -42,5 +45,21 @@ pub(crate) fn stdout(error: std::io::Error) -> Error {
 
 /// Text from a file or another process, safe for a terminal, with a word for none.
 pub(crate) fn named(text: &str) -> String {
-    if text.is_empty() { "(unknown)".to_owned() } else { crate::control::printable(text) }
+    if text.is_empty() { "(unknown)".to_owned() } else { printable(text) }
+}
+
+/// A count, with what it counts: `1,234 abstract`.
+pub(crate) fn counted(n: u64, what: &str) -> String {
+    format!("{} {}", count(n), printable(what))
+}
+
+/// Lines below each other, with a word for none.
+pub(crate) fn lines(lines: impl IntoIterator<Item = String>, none: &str) -> String {
+    let lines: Vec<_> = lines.into_iter().collect();
+    if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
+}
+
+/// What was lost, by cause.
+pub(crate) fn losses(by_cause: &BTreeMap<String, u64>) -> String {
+    lines(by_cause.iter().map(|(cause, n)| counted(*n, cause)), "none")
 }

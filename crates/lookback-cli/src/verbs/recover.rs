@@ -1,6 +1,6 @@
 //! `lookback recover`: see [`crate::recover`].
 
-use super::{Streams, named, stdout};
+use super::{Streams, losses, named, stdout};
 use crate::args::RecoverArgs;
 use crate::control::printable;
 use crate::error::{Error, Result};
@@ -72,7 +72,6 @@ fn facts(found: &Found) -> Vec<(&'static str, String)> {
     if !idle.is_empty() {
         lines.push(format!("and {} with nothing new", idle.len()));
     }
-    let none = |lines: Vec<String>| if lines.is_empty() { "none".to_owned() } else { lines.join("\n") };
     vec![
         ("Program", format!("{} (process {})", named(&found.program), found.pid)),
         ("VM", named(&found.jvm)),
@@ -90,11 +89,8 @@ fn facts(found: &Found) -> Vec<(&'static str, String)> {
             "Names",
             format!("{} methods of {} classes", count(found.symbols.1 as u64), count(found.symbols.0 as u64)),
         ),
-        ("Threads at the end", none(lines)),
-        (
-            "Losses",
-            none(found.losses.iter().map(|(k, n)| format!("{} {}", count(*n), printable(k))).collect()),
-        ),
-        ("Damage", none(found.damages.iter().map(|d| printable(d)).collect())),
+        ("Threads at the end", super::lines(lines, "none")),
+        ("Losses", losses(&found.losses)),
+        ("Damage", super::lines(found.damages.iter().map(|d| printable(d)), "none")),
     ]
 }

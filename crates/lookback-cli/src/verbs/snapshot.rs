@@ -1,6 +1,6 @@
 //! `lookback snapshot`: an incident of what a ring file holds; see [`crate::ring_file`].
 
-use super::{Streams, named, stdout};
+use super::{Streams, lines, losses, named, stdout};
 use crate::args::SnapshotArgs;
 use crate::control::printable;
 use crate::error::{Error, Result};
@@ -53,7 +53,6 @@ pub(crate) fn beside_us(ring: &Path, ending: &str) -> PathBuf {
 
 fn facts(found: &Found) -> Vec<(&'static str, String)> {
     let nanos = |n: u64| seconds(n as f64 / 1e9);
-    let none = |lines: Vec<String>| if lines.is_empty() { "none".to_owned() } else { lines.join("\n") };
     let (oldest, newest) = found.span.unwrap_or_default();
     let processes = found.processes.iter().map(|(name, pid)| format!("{} (process {pid})", named(name)));
     let reach = match found.complete_from {
@@ -65,7 +64,7 @@ fn facts(found: &Found) -> Vec<(&'static str, String)> {
         ),
     };
     vec![
-        ("Processes", none(processes.collect())),
+        ("Processes", lines(processes, "none")),
         (
             "Events",
             format!(
@@ -76,10 +75,7 @@ fn facts(found: &Found) -> Vec<(&'static str, String)> {
             ),
         ),
         ("Reach", reach),
-        (
-            "Losses",
-            none(found.losses.iter().map(|(k, n)| format!("{} {}", count(*n), printable(k))).collect()),
-        ),
-        ("Damage", none(found.damages.iter().map(|d| printable(d)).collect())),
+        ("Losses", losses(&found.losses)),
+        ("Damage", lines(found.damages.iter().map(|d| printable(d)), "none")),
     ]
 }
