@@ -11,6 +11,7 @@ use crate::helpers::Helpers;
 use crate::incidents;
 use crate::java::{Cursor, Java, delete, jni};
 use crate::monitors::Monitors;
+use crate::own::Own;
 use crate::reach;
 use crate::region::Region;
 use crate::retransform::Passes;
@@ -67,6 +68,8 @@ pub(crate) struct Agent {
     pub(crate) detector: Detector,
     pub(crate) brake: Brake,
     pub(crate) governor: Governor,
+    /// Which classes are the program's own.
+    pub(crate) own: Own,
     pub(crate) sampler: Sampler,
     pub(crate) counts: Counts,
     /// The classes that are handed over again right now.
@@ -202,6 +205,7 @@ impl Agent {
         let annotated = options.slow.iter().any(|r| r.pattern.is_annotation());
         // Without a budget nobody asks what a record costs.
         let budget = options.budget_share().map(|share| (share, Cost::measured()));
+        let vm_points = VmPoints::find(jvmti);
         let agent = Agent {
             slabs: Slabs::new(region.slabs),
             brake: Brake::new(
@@ -212,7 +216,8 @@ impl Agent {
             monitors: Monitors::default(),
             virtual_names: VirtualNames::default(),
             detector,
-            governor: Governor::new(&options, &program, budget.map(|(_, cost)| cost)),
+            governor: Governor::new(&options, &program, budget.map(|(_, cost)| cost), vm_points.is_some()),
+            own: Own::default(),
             sampler: Sampler::default(),
             counts: Counts::default(),
             passes: Passes::default(),
@@ -237,7 +242,7 @@ impl Agent {
             options,
             jvmti,
             vm,
-            vm_points: VmPoints::find(jvmti),
+            vm_points,
             region,
             program,
             jvm,
@@ -259,6 +264,7 @@ impl Agent {
 
     /// Looks up what can be looked up once the VM is up. An error says what is missing.
     pub(crate) fn come_alive(&self, env: *mut JNIEnv) -> Result<(), String> {
+        self.own.find(env, &self.program, &self.options);
         if self.java.get().is_some() {
             return Ok(());
         }

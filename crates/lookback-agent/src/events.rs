@@ -11,7 +11,7 @@ use crate::rewriting;
 use crate::sampler;
 use crate::startup;
 use crate::threads;
-use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
+use jni_sys::{JNIEnv, jclass, jint, jlong, jmethodID, jobject};
 use lookback_format::Nanos;
 use lookback_format::event::{Event, kind};
 use lookback_format::symbol::Wait;
@@ -32,6 +32,8 @@ pub(crate) fn callbacks() -> &'static Callbacks {
         class_file_load_hook: Some(class_file_load_hook),
         class_load: Some(class_load),
         class_prepare: Some(class_prepare),
+        compiled_method_load: Some(compiled_method_load),
+        dynamic_code_generated: Some(dynamic_code_generated),
         monitor_wait: Some(monitor_wait),
         monitor_waited: Some(monitor_waited),
         monitor_contended_enter: Some(monitor_contended_enter),
@@ -140,6 +142,28 @@ unsafe extern "C" fn class_prepare(_: *mut c_void, _: *mut JNIEnv, _: jobject, c
             points.set_ids(agent, class);
         }
     });
+}
+
+unsafe extern "C" fn compiled_method_load(
+    _: *mut c_void,
+    method: jmethodID,
+    _: jint,
+    address: *const c_void,
+    _: jint,
+    _: *const c_void,
+    info: *const c_void,
+) {
+    // SAFETY: the VM's own argument.
+    with(|agent| unsafe { agent.governor.compiled.add(method, address.addr(), info) });
+}
+
+unsafe extern "C" fn dynamic_code_generated(
+    _: *mut c_void,
+    _: *const c_char,
+    address: *const c_void,
+    _: jint,
+) {
+    with(|agent| agent.governor.compiled.add_own_code(address.addr()));
 }
 
 unsafe extern "C" fn monitor_wait(

@@ -66,6 +66,25 @@ pub(crate) fn classes(
     held
 }
 
+/// The hashes of the names of the classes that have a frame on some platform thread's stack, running or waiting.
+pub(crate) fn on_stacks(agent: &Agent, env: *mut JNIEnv) -> FxHashSet<u64> {
+    let mut methods = FxHashSet::default();
+    let mut frames = Vec::new();
+    for thread in agent.jvmti.all_threads().unwrap_or_default() {
+        // A thread that has ended has none.
+        let _ = agent.jvmti.stack_trace_into(thread, DEEPEST, &mut frames);
+        methods.extend(frames.iter().map(|frame| frame.method));
+        delete(env, thread);
+    }
+    let name = |method| {
+        let class = agent.jvmti.declaring_class(method).ok()?;
+        let name = agent.jvmti.class_name(class).ok();
+        delete(env, class);
+        name
+    };
+    methods.into_iter().filter_map(name).map(|name| hash_class(&name)).collect()
+}
+
 /// The methods that a thread runs, from the outermost on; `None` unless it runs Java code now.
 fn stack(agent: &Agent, thread: jobject) -> Option<Vec<jmethodID>> {
     const RUNNABLE: i32 = 0x4;

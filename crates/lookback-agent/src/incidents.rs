@@ -175,6 +175,7 @@ fn close(
         tick: Nanos(region.tick),
         tick_late: Nanos(region.u64(header::TICK_LATE).load(Ordering::Relaxed)),
         dropped: agent.governor.dropped(agent),
+        waiting_classes: agent.governor.waiting.len() as u64,
         // What a profile costs stands in its own facts.
         costs: agent.governor.costs(agent).filter(|_| !matches!(trigger, Trigger::Profile { .. })),
         sampling,

@@ -31,6 +31,7 @@ mod java;
 mod log;
 mod monitors;
 mod new_file;
+mod own;
 mod reach;
 mod region;
 mod retransform;

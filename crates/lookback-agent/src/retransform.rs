@@ -1,8 +1,9 @@
 //! Has the VM hand over classes again that are loaded already, so that they are rewritten anew.
 //!
 //! The constraint that shaped it: for each batch, large or small, the VM stops all threads and looks through all
-//! classes and all compiled code: a hundred classes took 24 ms (a web shop of 2,900 classes). So there are few batches,
-//! and none is so large that its stop is felt. Somebody may be waiting, so it can be asked how far it is.
+//! classes and all compiled code: of Hibernate's workload, with 10,000 classes loaded, 20 and 100 classes took 38 ms each, 500 took
+//! 53 ms. So there are few batches, and none is much dearer than an empty one. Somebody may be waiting, so it can be asked how far
+//! it is.
 
 use crate::agent::Agent;
 use crate::held;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Classes of a batch.
-const BATCH: usize = 100;
+pub(crate) const BATCH: usize = 500;
 
 /// How far a pass over all classes is. One at a time: who begins another waits.
 #[derive(Default)]
@@ -81,7 +82,8 @@ pub(crate) fn choose(agent: &Agent, env: *mut JNIEnv, late: bool) -> Vec<jclass>
         let key = hash_class(&name);
         // To give back what was never rewritten takes time, and some VMs keep every version of a class.
         let worth = agent.is_tracing() || agent.symbols.known(key).is_some();
-        let wanted = worth && (has_waits(agent, &name) || is_own(agent, env, class, &name));
+        let wanted = worth
+            && (has_waits(agent, &name) || is_own(agent, env, class, &name) && !waits(agent, key, &name));
         if !wanted || !looping.contains(&key) {
             return wanted;
         }
@@ -117,6 +119,17 @@ fn has_waits(agent: &Agent, name: &str) -> bool {
 /// Whether it is the program's.
 fn is_own(agent: &Agent, env: *mut JNIEnv, class: jclass, name: &str) -> bool {
     rewriting::is_of_application(agent, env, &name.replace('.', "/"), || agent.jvmti.class_loader(class))
+}
+
+/// Whether a class of the program's waits for its trace points, and none of its methods can be watched.
+fn waits(agent: &Agent, key: u64, name: &str) -> bool {
+    let waiting = &agent.governor.waiting;
+    let waits =
+        agent.is_tracing() && agent.own.names_all_watched() && waiting.holds(key, || agent.own.has(name));
+    if waits {
+        waiting.add(key);
+    }
+    waits
 }
 
 fn is_held(agent: &Agent, class: u64) -> bool {

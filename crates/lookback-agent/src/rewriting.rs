@@ -101,6 +101,7 @@ pub(crate) fn class_file(
         ("methods trivial", plan.trivial),
         ("methods not selected", plan.unselected),
         ("methods traced by the VM", plan.by_vm),
+        ("methods of waiting classes", plan.waiting),
     ];
     let new = match outcome {
         Ok(outcome) => {
@@ -108,6 +109,10 @@ pub(crate) fn class_file(
             // Names are wanted of a class as well whose methods are all dropped.
             if plan.publish() {
                 agent.governor.may_drop(&plan.plain, plan.key);
+                agent.governor.waiting.count(plan.key, plan.plain.len());
+                if plan.waiting > 0 {
+                    agent.governor.waiting.add(plan.key);
+                }
                 if outcome.bytes.is_some() {
                     counts.push(("classes rewritten", 1));
                     counts.push(("methods traced", outcome.traced.len() as u64));
@@ -149,6 +154,9 @@ struct Plan<'a> {
     unselected: u64,
     /// Methods that the VM records: they get no trace points here.
     by_vm: u64,
+    /// Whether the class waits for its trace points, and how many methods do.
+    waits: bool,
+    waiting: u64,
 }
 
 impl<'a> Plan<'a> {
@@ -166,6 +174,8 @@ impl<'a> Plan<'a> {
             trivial: 0,
             unselected: 0,
             by_vm: 0,
+            waits: false,
+            waiting: 0,
         }
     }
 
@@ -222,6 +232,10 @@ impl<'a> Plan<'a> {
         }
         let is_precise = agent.options.is_precise(&self.class, name, &annotations)
             || agent.governor.is_seldom(self.key, hash_method(name, &m.descriptor.to_lossy()));
+        if self.waits && !is_precise {
+            self.waiting += 1;
+            return None;
+        }
         Some((if is_precise { Kind::Precise } else { Kind::Plain }, Wait::None))
     }
 }
@@ -248,6 +262,8 @@ impl Policy for Plan<'_> {
         self.key = hash_class(&self.class);
         self.known = self.agent.symbols.known(self.key);
         let file = class.source_file.map(|f| f.to_lossy()).unwrap_or_default();
+        self.waits =
+            !self.jdk && self.agent.governor.waiting.holds(self.key, || self.agent.own.has(&self.class));
         self.record = Some(Encoder::new(Vec::with_capacity(1024), &self.class, &file));
         if self.agent.need_annotations {
             self.annotations = class.annotations().map(annotation_name).collect();

@@ -174,6 +174,7 @@ fn add_capabilities(jvmti: Jvmti) -> Result<(), String> {
         Capability::RetransformClasses,
         Capability::RetransformAnyClass,
         Capability::GenerateAllClassHookEvents,
+        Capability::GenerateCompiledMethodLoadEvents,
         Capability::GenerateMonitorEvents,
         Capability::GenerateGarbageCollectionEvents,
         Capability::GetCurrentContendedMonitor,

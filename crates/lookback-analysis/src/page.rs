@@ -81,6 +81,9 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
     if !m.dropped.is_empty() {
         head["dropped"] = m.dropped.clone().into();
     }
+    if m.waiting_classes > 0 {
+        head["waiting_classes"] = m.waiting_classes.into();
+    }
     if let Some(costs) = &m.costs {
         head["costs"] = costs.to_string().into();
     }

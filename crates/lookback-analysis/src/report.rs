@@ -272,6 +272,9 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     if let Some(text) = not_traced(&r.manifest.dropped) {
         p.paragraph(2, &text, None)?;
     }
+    if let Some(text) = not_traced_yet(r.manifest.waiting_classes) {
+        p.paragraph(2, &text, None)?;
+    }
     for (cause, n) in &r.losses {
         p.paragraph(2, &format!("Lost: {} {cause}.", count(*n)), Some("33"))?;
     }
@@ -279,6 +282,17 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
         p.paragraph(2, &format!("Damaged: {d}."), Some("33"))?;
     }
     Ok(())
+}
+
+/// What is not seen because the program was started for the first time.
+fn not_traced_yet(classes: u64) -> Option<String> {
+    (classes > 0).then(|| {
+        let of = if classes == 1 { "class" } else { "classes" };
+        format!(
+            "Not traced yet at this first start of the program (their time is their callers' own): {} {of} of libraries.",
+            count(classes)
+        )
+    })
 }
 
 /// What is not seen because it would have cost too much.

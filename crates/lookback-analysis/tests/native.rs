@@ -94,6 +94,7 @@ fn recording() -> Recording {
         trigger: Trigger::Command { at: Nanos(SECOND + 2_500) },
         losses: BTreeMap::from([("events that are damaged".to_owned(), 3)]),
         dropped: Vec::new(),
+        waiting_classes: 0,
         costs: None,
         sampling: None,
         ring_file: Some(RingFile {

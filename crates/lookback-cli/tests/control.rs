@@ -39,7 +39,11 @@ fn status() -> Status {
                 own_percent_of_core: 0.4,
             },
             braked_threads: 2,
-            dropped: vec![Dropped { method: "com.acme.Api.hot".into(), records_per_second: 12_345_678.9 }],
+            dropped: vec![Dropped {
+                method: "com.acme.Api.hot".into(),
+                records_per_second: Some(12_345_678.9),
+            }],
+            waiting_classes: 1_234,
         }),
         losses: [("slab overruns".to_owned(), 3)].into(),
         rules: vec![("a.B.*:1s".into(), 1)],

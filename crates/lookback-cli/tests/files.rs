@@ -20,6 +20,7 @@ fn incident(version: u32) -> Vec<u8> {
         tick: Nanos(1),
         tick_late: Nanos(0),
         dropped: Vec::new(),
+        waiting_classes: 0,
         costs: None,
         sampling: None,
         ring_file: None,

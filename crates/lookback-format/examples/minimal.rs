@@ -275,6 +275,7 @@ pub(crate) fn incident() -> Vec<u8> {
         tick: Nanos(1_000_000),
         tick_late: Nanos(70_000),
         dropped: Vec::new(),
+        waiting_classes: 0,
         costs: None,
         sampling: None,
         ring_file: None,

@@ -213,6 +213,9 @@ pub struct Governing {
     pub braked_threads: u32,
     /// Methods that are not traced because they would cost too much, the costliest first.
     pub dropped: Vec<Dropped>,
+    /// Classes that are not traced yet, since this is the program's first start and nothing is known of them.
+    #[serde(default)]
+    pub waiting_classes: u64,
 }
 
 /// A method that the governor has dropped.
@@ -220,8 +223,8 @@ pub struct Governing {
 pub struct Dropped {
     /// Class and method, `com.acme.Api.find`.
     pub method: String,
-    /// How fast it was recorded before, entries and exits a second.
-    pub records_per_second: f64,
+    /// How fast it was recorded before, entries and exits a second; none when it never was, and compilers have found it to be hot.
+    pub records_per_second: Option<f64>,
 }
 
 /// The directory for sockets and region files of a user: `$XDG_RUNTIME_DIR/lookback` when there is a

@@ -100,6 +100,11 @@ impl Trigger {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_none(n: &u64) -> bool {
+    *n == 0
+}
+
 /// The facts of a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -129,6 +134,10 @@ pub struct Manifest {
     /// costliest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
+    /// Classes that were not traced yet when it was written, since it was the program's first start and nothing was known of
+    /// them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub waiting_classes: u64,
     /// What tracing cost when it was written; none without a budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub costs: Option<Costs>,
@@ -536,6 +545,7 @@ mod tests {
             tick: Nanos(1_000_000),
             tick_late: Nanos(0),
             dropped: Vec::new(),
+            waiting_classes: 0,
             costs: None,
             sampling: None,
             ring_file: None,

@@ -41,6 +41,8 @@ pub enum Event {
     ClassLoad = 55,
     ClassPrepare = 56,
     NativeMethodBind = 67,
+    CompiledMethodLoad = 68,
+    DynamicCodeGenerated = 70,
     MonitorWait = 73,
     MonitorWaited = 74,
     MonitorContendedEnter = 75,
@@ -59,6 +61,7 @@ pub enum Capability {
     GetSourceFileName = 11,
     GetLineNumbers = 12,
     GenerateAllClassHookEvents = 26,
+    GenerateCompiledMethodLoadEvents = 27,
     GenerateMonitorEvents = 28,
     GenerateNativeMethodBindEvents = 30,
     GenerateGarbageCollectionEvents = 31,
@@ -116,6 +119,14 @@ pub type ClassHookFn = unsafe extern "C" fn(
 pub type NativeMethodBindFn =
     unsafe extern "C" fn(*mut c_void, *mut JNIEnv, jobject, jmethodID, *mut c_void, *mut *mut c_void);
 
+/// A method was compiled: the method, its code's size in bytes and address, how many places of it are told with their
+/// bytecode indexes, these, and what [`inlined`] reads.
+pub type CompiledFn =
+    unsafe extern "C" fn(*mut c_void, jmethodID, jint, *const c_void, jint, *const c_void, *const c_void);
+
+/// The VM has code of its own: its name, its address, its size in bytes.
+pub type VmCodeFn = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void, jint);
+
 /// `jvmtiEventCallbacks`: one pointer an event, from number 50 on; the unused ones are null.
 #[allow(missing_docs, reason = "the names are the specification's")]
 #[repr(C)]
@@ -130,7 +141,10 @@ pub struct Callbacks {
     pub class_prepare: Option<ClassEventFn>,
     pub unused_57_to_66: [usize; 10],
     pub native_method_bind: Option<NativeMethodBindFn>,
-    pub unused_68_to_72: [usize; 5],
+    pub compiled_method_load: Option<CompiledFn>,
+    pub unused_69: usize,
+    pub dynamic_code_generated: Option<VmCodeFn>,
+    pub unused_71_to_72: [usize; 2],
     pub monitor_wait: Option<WaitFn>,
     pub monitor_waited: Option<WaitedFn>,
     pub monitor_contended_enter: Option<MonitorFn>,
@@ -209,6 +223,59 @@ struct ParamInfo {
     kind: jint,
     base_type: jint,
     null_ok: jboolean,
+}
+
+/// `jvmtiCompiledMethodLoadRecordHeader`.
+#[repr(C)]
+struct CompiledRecord {
+    kind: jint,
+    major: jint,
+    minor: jint,
+    next: *const CompiledRecord,
+}
+
+/// `jvmtiCompiledMethodLoadInlineRecord`.
+#[repr(C)]
+struct InlineRecord {
+    header: CompiledRecord,
+    len: jint,
+    places: *const PlaceInfo,
+}
+
+/// `PCStackInfo`: the methods that stand at a place of compiled code, innermost first.
+#[repr(C)]
+struct PlaceInfo {
+    address: *const c_void,
+    len: jint,
+    methods: *const jmethodID,
+    indexes: *const jint,
+}
+
+/// `JVMTI_CMLR_INLINE_INFO`.
+const INLINE_RECORD: jint = 2;
+
+/// Calls `f` with the methods of each place in compiled code, innermost first, the compiled method last: what was inlined there.
+///
+/// # Safety
+/// `info` is what the event of compiled methods has just been given as its last argument, or null.
+pub unsafe fn inlined(info: *const c_void, mut f: impl FnMut(&[jmethodID])) {
+    let mut record = info.cast::<CompiledRecord>();
+    // SAFETY: by the specification a list of records, each of which begins with its kind.
+    while let Some(header) = unsafe { record.as_ref() } {
+        if header.kind == INLINE_RECORD {
+            // SAFETY: a record of that kind is an `InlineRecord` with as many places as it says, each with as many methods.
+            unsafe {
+                let inline = &*record.cast::<InlineRecord>();
+                for i in 0..inline.len.max(0) as usize {
+                    let place = &*inline.places.add(i);
+                    if !place.methods.is_null() {
+                        f(std::slice::from_raw_parts(place.methods, place.len.max(0) as usize));
+                    }
+                }
+            }
+        }
+        record = header.next;
+    }
 }
 
 /// Bits of a thread's state, by the specification.
@@ -291,6 +358,11 @@ impl Jvmti {
     /// Turns an event on or off, for all threads.
     pub fn enable(self, event: Event, on: bool) -> Result<()> {
         call!(self, 2, jint::from(on) => jint, event as jint => jint, null_mut() => jobject)
+    }
+
+    /// Has the VM send an event of this kind for each of what there is already, on this thread.
+    pub fn generate_events(self, event: Event) -> Result<()> {
+        call!(self, 123, event as jint => jint)
     }
 
     /// Memory that the VM will free, filled with `bytes`.
@@ -602,6 +674,11 @@ mod tests {
         assert_eq!(number(offset_of!(Callbacks, class_file_load_hook)), Event::ClassFileLoadHook as usize);
         assert_eq!(number(offset_of!(Callbacks, class_prepare)), Event::ClassPrepare as usize);
         assert_eq!(number(offset_of!(Callbacks, native_method_bind)), Event::NativeMethodBind as usize);
+        assert_eq!(number(offset_of!(Callbacks, compiled_method_load)), Event::CompiledMethodLoad as usize);
+        assert_eq!(
+            number(offset_of!(Callbacks, dynamic_code_generated)),
+            Event::DynamicCodeGenerated as usize
+        );
         assert_eq!(number(offset_of!(Callbacks, monitor_wait)), Event::MonitorWait as usize);
         assert_eq!(
             number(offset_of!(Callbacks, monitor_contended_entered)),

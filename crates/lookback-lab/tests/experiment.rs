@@ -35,7 +35,10 @@ fn each_workload_meets_each_configuration_of_a_set() {
     let cell = &cells[1];
     assert_eq!((cell.collector.as_deref(), cell.tracer.as_deref()), (Some("serial"), Some("lookback")));
     assert_eq!((cells[0].iterations, cells[0].measured.as_slice(), &cells[0].tracer), (5, &[5][..], &None));
-    let agent = format!("-agentpath:{}=learned=off,quiet=on", machine.around.tools.agent.display());
+    let agent = format!(
+        "-agentpath:{}=learned={{dir}}/lookback.learned,quiet=on",
+        machine.around.tools.agent.display()
+    );
     assert_eq!(options(cell), ["-XX:+UseSerialGC".to_owned(), agent]);
     let command = cells[0].launch.command.join(" ");
     let plugin = "--callback dev.lookback.harness.WorkloadsCallback";

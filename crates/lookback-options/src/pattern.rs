@@ -206,6 +206,12 @@ impl Patterns {
         selected || !any_positive
     }
 
+    /// Whether some pattern names what is wanted, and not only what is not.
+    #[must_use]
+    pub fn names_some(&self) -> bool {
+        self.0.iter().any(|p| !p.negative)
+    }
+
     /// Whether some pattern looks at annotations, so that they must be collected.
     #[must_use]
     pub fn need_annotations(&self) -> bool {

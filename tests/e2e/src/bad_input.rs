@@ -219,7 +219,8 @@ fn a_jvm_of_another_user_is_refused_and_goes_on() {
     chown(&theirs, Some(OTHERS[0]), Some(OTHERS[0])).expect("root gives it away");
     let classes = place.file("classes");
     std::fs::create_dir(&classes).expect("a directory");
-    for entry in std::fs::read_dir(artifacts::programs()).expect("the programs").flatten() {
+    let programs = std::fs::read_dir(artifacts::programs()).expect("the programs").flatten();
+    for entry in programs.filter(|entry| entry.path().is_file()) {
         std::fs::copy(entry.path(), classes.join(entry.file_name())).expect("a copy");
     }
     let (command, library) = (for_all(&place, artifacts::lookback()), for_all(&place, artifacts::agent()));

@@ -18,6 +18,7 @@ mod containers;
 mod detach;
 mod detector;
 mod exits;
+mod first_start;
 mod governor;
 mod harness;
 mod harness_socket;

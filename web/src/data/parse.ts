@@ -78,6 +78,7 @@ export function checkReport(value: unknown): ReportData {
   if (report["dropped"] !== undefined) {
     array(report["dropped"], "dropped").forEach((name, i) => string(name, `dropped[${i}]`));
   }
+  if (report["waiting_classes"] !== undefined) length(report["waiting_classes"], "waiting_classes");
   if (report["costs"] !== undefined) string(report["costs"], "costs");
   if (report["samples"] !== undefined) checkSamples(object(report["samples"], "samples"), threads.length, methods.length);
   if (report["hidden"] !== null) {

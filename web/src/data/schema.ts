@@ -53,6 +53,8 @@ export interface ReportData {
   readonly losses: Readonly<Record<string, number>>;
   /** Methods that were not traced because they would have cost too much, the costliest first. */
   readonly dropped?: readonly string[];
+  /** How many classes were not traced yet, since it was the program's first start. */
+  readonly waiting_classes?: number;
   /** What tracing cost of the program's processor time, in words. */
   readonly costs?: string;
   /** Field values as text, which `ThreadData.values` refers to. */

@@ -64,6 +64,8 @@ export function buildHeader(model: Model, actions: HeaderActions): HTMLElement {
     const title = dropped.slice(0, 40).join("\n") + (dropped.length > 40 ? `\nand ${dropped.length - 40} more` : "");
     fact("Not traced", el("span", { id: "dropped", title }, `${plural(dropped.length, "method")}, to keep within the budget`));
   }
+  const waiting = report.waiting_classes ?? 0;
+  if (waiting > 0) fact("Not traced yet", `${plural(waiting, "class", "classes")} of libraries, at this first start`);
   if (report.costs !== undefined) fact("Tracing cost", report.costs);
   return el("header", { class: "top" }, bar, el("div", { class: "finding" }, verdict, facts, lost));
 }

@@ -36,6 +36,11 @@ impl Averages {
         Averages { begun: now, due: now.plus(FIRST.0), seconds: 0.0, busy: 0.0, records: Vec::new() }
     }
 
+    /// How long the run has lasted.
+    pub(super) fn age(&self, now: Nanos) -> Nanos {
+        now.since(self.begun)
+    }
+
     /// Counts what was recorded in so many seconds, of which the program took `busy` of processor time.
     pub(super) fn add(&mut self, rates: &[Rate], seconds: f64, busy: f64) {
         self.seconds += seconds;
@@ -60,7 +65,7 @@ impl Averages {
     pub(super) fn is_due(&mut self, now: Nanos) -> bool {
         let is_due = now >= self.due;
         if is_due {
-            self.due = now.plus(now.since(self.begun).0);
+            self.due = now.plus(self.age(now).0);
         }
         is_due
     }
@@ -68,7 +73,7 @@ impl Averages {
     /// All methods that were recorded, the seldomest first, with how many records they made a second; none before the run
     /// says anything.
     pub(super) fn seen(&self, now: Nanos) -> Vec<(MethodId, f64)> {
-        if now.since(self.begun) < FIRST {
+        if self.age(now) < FIRST {
             return Vec::new();
         }
         let rate = |(id, &records): (u32, &f32)| (MethodId(id), f64::from(records) / self.seconds);

@@ -126,6 +126,11 @@ impl Chooser {
         self.past.entry(id).and_modify(|past| past.since = Some(now));
     }
 
+    /// The share of the program's processor time that it may cost.
+    pub(crate) fn budget(&self) -> f64 {
+        self.budget
+    }
+
     /// What tracing costs now, a share of the program's processor time.
     pub(crate) fn cost(&self) -> f64 {
         self.cost

@@ -1,5 +1,5 @@
-//! What the governor learned of a program, kept for its next start: methods that cost too much, and methods that are
-//! recorded so seldom that their times may be exact.
+//! What the governor learned of a program, kept for its next start: methods that cost too much or were found to be hot by the
+//! compilers, and methods that are recorded so seldom that their times may be exact.
 //!
 //! The constraint that shaped it: the file may be of another version of the program, damaged, or written by two processes
 //! at once, and none of this may matter. So it is text, a method a line, by name; what is not understood or not found in the
@@ -16,17 +16,22 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The first line.
-const HEAD: &str = "lookback learned 1: methods that cost too much to trace (dropped), or nothing to trace exactly (exact): \
-                    kind, records a second, class, method, descriptor";
+const HEAD: &str = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled), or \
+                    that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor";
 /// No more of a file is read, and no more is written.
 const MOST_BYTES: u64 = 4 << 20;
-const MOST_ROWS: usize = 10_000;
+const MOST_ROWS: usize = 20_000;
+
+/// Records a second of a method that is hot and was never recorded: more than any that was.
+pub(crate) const UNKNOWN: f64 = f64::INFINITY;
 
 /// What was learned of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It costs too much.
     Dropped,
+    /// It was never recorded, and the compilers have found it to be hot: it would cost too much.
+    Compiled,
     /// Its times may be exact.
     Exact,
 }
@@ -35,6 +40,7 @@ impl Kind {
     const fn name(self) -> &'static str {
         match self {
             Kind::Dropped => "dropped",
+            Kind::Compiled => "compiled",
             Kind::Exact => "exact",
         }
     }
@@ -69,6 +75,8 @@ pub(crate) type Key = (u64, u64);
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     rows: FxHashMap<Key, Row>,
+    /// Whether there was an earlier run that has kept something.
+    is_there: bool,
 }
 
 impl Learned {
@@ -82,17 +90,21 @@ impl Learned {
             return Learned::default();
         }
         let rows = lines.filter_map(parse).map(|row| (row.key(), row));
-        Learned { rows: rows.collect() }
+        Learned { rows: rows.collect(), is_there: true }
     }
 
-    /// Whether it says nothing.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    /// Whether there was an earlier run to learn from, were it that nothing is dropped.
+    pub(crate) fn is_there(&self) -> bool {
+        self.is_there
     }
 
-    /// How fast a method was recorded before it was dropped; `None` when it was not.
+    /// How fast a method was recorded before it was dropped, [`UNKNOWN`] when it never was; `None` when it is not dropped.
     pub(crate) fn rate(&self, class: u64, method: u64) -> Option<f64> {
-        self.rows.get(&(class, method)).filter(|row| row.kind == Kind::Dropped).map(|row| row.per_second)
+        self.rows.get(&(class, method)).and_then(|row| match row.kind {
+            Kind::Dropped => Some(row.per_second),
+            Kind::Compiled => Some(UNKNOWN),
+            Kind::Exact => None,
+        })
     }
 
     /// Whether a method was recorded so seldom that its times may be exact.
@@ -115,7 +127,7 @@ impl Learned {
 fn parse(line: &str) -> Option<Row> {
     let mut fields = line.split('\t');
     let kind = fields.next()?;
-    let kind = [Kind::Dropped, Kind::Exact].into_iter().find(|k| k.name() == kind)?;
+    let kind = [Kind::Dropped, Kind::Compiled, Kind::Exact].into_iter().find(|k| k.name() == kind)?;
     let per_second = fields.next()?.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0)?;
     let mut text = || fields.next().filter(|text| !text.is_empty()).map(str::to_owned);
     let row = Row { kind, per_second, class: text()?, method: text()?, descriptor: text()? };
@@ -206,7 +218,7 @@ mod tests {
     #[test]
     fn what_this_run_has_not_come_to_is_kept() {
         let known = [row(1.0, "a"), row(2.0, "b")].map(|row| (row.key(), row));
-        let learned = Learned { rows: known.into_iter().collect() };
+        let learned = Learned { rows: known.into_iter().collect(), is_there: true };
         let a = row(1.0, "a").key();
         assert_eq!(learned.with(vec![row(9.0, "c")], |key| *key == a), [row(9.0, "c"), row(2.0, "b")]);
     }

@@ -8,12 +8,14 @@
 
 mod averages;
 mod choice;
+mod compiled;
 mod cost;
 mod learned;
 mod measured;
 mod overrun;
 mod sample;
 mod trial;
+mod waiting;
 
 use crate::agent::Agent;
 use crate::clock;
@@ -22,14 +24,15 @@ use crate::log;
 use crate::retransform;
 use averages::Averages;
 use choice::{Chooser, Decision};
+use compiled::Compiled;
 pub(crate) use cost::Cost;
 use jni_sys::JNIEnv;
-use learned::{Key, Kind, Learned, Row};
+use learned::{Key, Kind, Learned, Row, UNKNOWN};
 use lookback_format::control::{Dropped, Governing};
 use lookback_format::costs::{Costs, Measured};
 use lookback_format::symbol::Log;
 use lookback_format::{MethodId, Nanos};
-use lookback_options::Options;
+use lookback_options::{LearnedPlace, Options};
 use measured::Trials;
 use overrun::Overrun;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,6 +41,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use trial::Trial;
+use waiting::Waiting;
 
 /// How often it looks at what was recorded, and how often it decides.
 const LOOK: Nanos = Nanos(100_000_000);
@@ -46,6 +50,10 @@ const DECIDE: Nanos = Nanos(250_000_000);
 const OFTEN: f64 = 100.0;
 /// A class that could not be changed is tried again after so long.
 const HELD: Nanos = Nanos(10_000_000_000);
+/// Classes that have waited get their trace points once the program has run so long, as many at a time as make one stop of the
+/// program; to rewrite them may take a hundredth of the time.
+const SETTLED: Nanos = Nanos(30_000_000_000);
+const REWRITES: u64 = 100;
 /// Nobody ends tracing on fewer trials.
 const ENOUGH: u32 = 40;
 /// What costs less of one core than this harms nobody, whatever share it is of an idle program.
@@ -62,6 +70,8 @@ pub(crate) struct Governor {
     /// The class of each method that may be dropped, by the hash of its name; 0 for all others.
     class_of: Mutex<Vec<u64>>,
     recalled: Mutex<Recalled>,
+    pub(crate) waiting: Waiting,
+    pub(crate) compiled: Compiled,
     told: Mutex<Told>,
 }
 
@@ -80,6 +90,8 @@ struct Decided {
 #[derive(Default)]
 struct Recalled {
     all: FxHashSet<Key>,
+    /// Classes with methods that were never recorded, by the hashes of their names.
+    compiled: FxHashSet<u64>,
     /// Those that the control thread has not heard of.
     new: Vec<(MethodId, f64)>,
 }
@@ -95,10 +107,15 @@ struct Told {
 
 impl Governor {
     /// Begins with what earlier runs of the program have learned.
-    pub(crate) fn new(options: &Options, program: &str, cost: Option<Cost>) -> Governor {
+    pub(crate) fn new(options: &Options, program: &str, cost: Option<Cost>, by_vm: bool) -> Governor {
         let place = options.budget.and_then(|_| learned::place(&options.learned, program));
+        let learned = place.as_deref().map(Learned::read).unwrap_or_default();
+        // What somebody has named, and what is the same at each start, does not wait; nor does what VMs do after all compiling.
+        let is_free = options.trace.names_some() || options.learned == LearnedPlace::Off || by_vm;
         Governor {
-            learned: place.as_deref().map(Learned::read).unwrap_or_default(),
+            waiting: Waiting::new(options.budget.is_some() && !is_free && !learned.is_there()),
+            compiled: Compiled::default(),
+            learned,
             place,
             cost,
             decided: RwLock::default(),
@@ -113,6 +130,9 @@ impl Governor {
         if let Some(rate) = self.learned.rate(class, method) {
             let mut recalled = self.recalled.lock().unwrap_or_else(|e| e.into_inner());
             recalled.all.insert((class, method));
+            if rate == UNKNOWN {
+                recalled.compiled.insert(class);
+            }
             recalled.new.push((id, rate));
             self.decided_mut().dropped.insert(id);
         }
@@ -175,6 +195,7 @@ impl Governor {
         *self.class_of.lock().unwrap_or_else(|e| e.into_inner()) = Vec::new();
         self.decided_mut().precise = FxHashSet::default();
         *self.recalled.lock().unwrap_or_else(|e| e.into_inner()) = Recalled::default();
+        self.waiting.forget();
         *self.told.lock().unwrap_or_else(|e| e.into_inner()) = Told::default();
     }
 
@@ -183,11 +204,12 @@ impl Governor {
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
         let dropped = names(agent, &told.methods)
             .into_iter()
-            .map(|(method, records_per_second)| Dropped { method, records_per_second });
+            .map(|(method, rate)| Dropped { method, records_per_second: (rate < UNKNOWN).then_some(rate) });
         Some(Governing {
             costs: self.costs(agent)?,
             braked_threads: agent.brake.now_braked() as u32,
             dropped: dropped.collect(),
+            waiting_classes: self.waiting.len() as u64,
         })
     }
 
@@ -209,18 +231,29 @@ impl Governor {
         names(agent, &told.methods).into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Keeps for the next start what this run has learned: what is dropped now, and what `seen` methods should be.
+    /// Keeps for the next start what this run has learned: what is dropped now, what the compilers have told, and what `seen`
+    /// methods should be.
     fn keep(
         &self,
         agent: &Agent,
+        compilers: &Compilers,
         seen: &[(MethodId, f64)],
         lesson: impl Fn(MethodId) -> Option<Kind>,
     ) -> io::Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        let dropped = rows(agent, Kind::Dropped, &told.methods).into_iter().map(|(_, row)| row);
+        let hot: FxHashSet<Key> = compilers.hot.iter().map(Row::key).collect();
+        // What was never recorded is dropped for as long as it is hot.
+        let dropped = rows(agent, Kind::Dropped, &told.methods).into_iter().filter_map(|(_, row)| match row
+            .per_second
+        {
+            UNKNOWN if compilers.have_done && !hot.contains(&row.key()) => None,
+            UNKNOWN => Some(Row { kind: Kind::Compiled, per_second: 0.0, ..row }),
+            _ => Some(row),
+        });
         let mut come_to = self.recalled.lock().unwrap_or_else(|e| e.into_inner()).all.clone();
-        let mut learned: Vec<Row> = dropped.collect();
+        let waiting = compilers.hot.iter().filter(|row| self.waiting.has(row.key().0)).cloned();
+        let mut learned: Vec<Row> = dropped.chain(waiting).collect();
         come_to.extend(learned.iter().map(Row::key));
         for (id, row) in rows(agent, Kind::Exact, seen) {
             // What is dropped has its row.
@@ -257,6 +290,15 @@ fn names(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<(String, f64)> {
     rows(agent, Kind::Dropped, methods).into_iter().map(|(_, row)| (row.name(), row.per_second)).collect()
 }
 
+/// What the compilers have told when they were asked last.
+#[derive(Default)]
+struct Compilers {
+    /// Methods that are hot.
+    hot: Vec<Row>,
+    /// Whether they have had time for all that is.
+    have_done: bool,
+}
+
 /// The governor's work, in the hands of the control thread.
 pub(crate) struct Rounds {
     looks: Looks,
@@ -273,6 +315,9 @@ pub(crate) struct Rounds {
     trials: Trials,
     overrun: Option<Overrun>,
     averages: Averages,
+    compilers: Compilers,
+    /// When more classes may come in.
+    next_come: Nanos,
     kept_fails: bool,
     /// Classes that could not be changed, by the hashes of their names, and since when.
     held: FxHashMap<u64, Nanos>,
@@ -296,6 +341,8 @@ impl Rounds {
             trials: Trials::default(),
             overrun: None,
             averages: Averages::begin(now),
+            compilers: Compilers::default(),
+            next_come: now,
             kept_fails: false,
             held: FxHashMap::default(),
         })
@@ -347,6 +394,7 @@ impl Rounds {
                 self.keep(agent, &self.averages.seen(now));
             }
             None if self.averages.is_due(now) => {
+                self.ask_compilers(agent, env, now);
                 self.keep(agent, &self.averages.seen(now));
                 self.averages.halve();
             }
@@ -357,7 +405,47 @@ impl Rounds {
                 });
             }
         }
+        self.let_in(agent, env, now);
         self.exceeds(agent, cpu, now)
+    }
+
+    /// Has the compilers tell which of the methods that were never recorded are hot: those that wait, and those that an earlier
+    /// run knew.
+    fn ask_compilers(&mut self, agent: &Agent, env: *mut JNIEnv, now: Nanos) {
+        let governor = &agent.governor;
+        let have_done = self.averages.age(now) >= SETTLED;
+        let known = governor.recalled.lock().unwrap_or_else(|e| e.into_inner()).compiled.clone();
+        if governor.waiting.len() == 0 && (known.is_empty() || !have_done) {
+            return;
+        }
+        let wanted = |class| governor.waiting.has(class) || known.contains(&class);
+        let Some(found) = governor.compiled.ask(agent, env, wanted) else { return };
+        let mut hot = found.hot;
+        if have_done {
+            let classes: FxHashSet<u64> = hot.iter().map(|row| row.key().0).collect();
+            governor.waiting.sort(|class| classes.contains(&class));
+        } else {
+            hot.extend(found.warm);
+        }
+        self.compilers = Compilers { hot, have_done };
+    }
+
+    /// Gives some of the classes that have waited, and that the compilers have left alone, their trace points.
+    fn let_in(&mut self, agent: &Agent, env: *mut JNIEnv, now: Nanos) {
+        let is_time = now >= self.next_come && self.chooser.cost() < self.chooser.budget();
+        if !is_time || !agent.governor.waiting.has_cold() {
+            return;
+        }
+        let begun = clock::now();
+        // A call that goes on stays interpreted when its class is rewritten, and may be a loop.
+        let on_stacks = held::on_stacks(agent, env);
+        let classes = agent.governor.waiting.take(retransform::BATCH, |class| on_stacks.contains(&class));
+        if !classes.is_empty() {
+            retransform::named(agent, env, &classes);
+            let ended = clock::now();
+            self.next_come = ended.plus(ended.since(begun).0 * REWRITES);
+            self.trial.put_off(now);
+        }
     }
 
     /// Why tracing must end: it costs more than the budget in spite of all, by what is recorded and what that costs on this
@@ -468,7 +556,9 @@ impl Rounds {
         (told.cost, told.own, told.measured) = (self.cost(), self.own.1, self.trials.estimate());
         if methods_too {
             told.methods = self.chooser.dropped().collect();
-            told.methods.sort_by(|a, b| b.1.total_cmp(&a.1));
+            // What was never recorded comes last.
+            let recorded = |rate: f64| if rate < UNKNOWN { rate } else { -1.0 };
+            told.methods.sort_by(|a, b| recorded(b.1).total_cmp(&recorded(a.1)));
         }
     }
 
@@ -487,10 +577,10 @@ impl Rounds {
                 _ => None,
             }
         };
-        let kept = agent.governor.keep(agent, seen, lesson);
+        let kept = agent.governor.keep(agent, &self.compilers, seen, lesson);
         if let (Err(e), Some(place), false) = (kept, &agent.governor.place, self.kept_fails) {
             self.kept_fails = true;
-            if !agent.governor.learned.is_empty() {
+            if agent.governor.learned.is_there() {
                 return;
             }
             log::line(&format!(

@@ -299,6 +299,7 @@ pub(crate) fn manifest(trigger: Trigger) -> Manifest {
         tick: Nanos(TICK),
         tick_late: Nanos(LATE),
         dropped: Vec::new(),
+        waiting_classes: 0,
         costs: None,
         sampling: None,
         ring_file: None,

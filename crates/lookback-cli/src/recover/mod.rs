@@ -187,6 +187,7 @@ impl Region {
             tick: header.tick,
             tick_late: header.tick_late,
             dropped: Vec::new(),
+            waiting_classes: 0,
             costs: None,
             sampling: None,
             ring_file: None,

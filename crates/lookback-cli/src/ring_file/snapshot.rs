@@ -320,6 +320,7 @@ fn manifest(
         trigger,
         losses,
         dropped: Vec::new(),
+        waiting_classes: 0,
         costs: None,
         sampling: None,
         ring_file: Some(incident::RingFile {

@@ -130,11 +130,20 @@ fn costs(governing: &Governing) -> String {
         lines.push(format!("{} {methods} not traced, which would cost more:", count(n as u64)));
     }
     lines.extend(governing.dropped.iter().take(SHOWN).map(|dropped| {
-        let rate = count(dropped.records_per_second.max(0.0) as u64);
-        format!("  {}, {rate} records/s", printable(&dropped.method))
+        let why = match dropped.records_per_second {
+            Some(rate) => format!("{} records/s", count(rate.max(0.0) as u64)),
+            None => "hot in an earlier run, by the compilers".into(),
+        };
+        format!("  {}, {why}", printable(&dropped.method))
     }));
     if n > SHOWN {
         lines.push("  ... (--json lists all)".into());
+    }
+    if governing.waiting_classes > 0 {
+        let classes = counted(governing.waiting_classes, "classes");
+        lines.push(format!(
+            "{classes} of libraries are not traced yet: at a first start they wait until it is known what is hot (trace= names what is traced at once)"
+        ));
     }
     lines.join("\n")
 }

@@ -81,6 +81,7 @@ pub(super) fn take(
         trigger: Trigger::Profile { at: ended },
         losses: Default::default(),
         dropped: Vec::new(),
+        waiting_classes: 0,
         costs: None,
         sampling: Some(Sampling {
             engine,

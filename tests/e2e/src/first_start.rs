@@ -1,0 +1,120 @@
+//! At a program's first start the classes of libraries wait: those that are cold are traced later, and all but the hot ones at
+//! the next start.
+
+use crate::support::{Java, Jdk, Place, Recorded, Running, jdks};
+use std::time::{Duration, Instant};
+
+const HOT: &str = "org.acme.library.Library$Hot.sum";
+const COLD: &str = "org.acme.library.Library$Cold.sum";
+const OWN: &str = "FirstStart.turn";
+
+/// Starts the program; what is learned of it is kept in the place.
+fn started(jdk: &Jdk, place: &Place, options: &str) -> Running {
+    let options = format!("budget=3%,learned={}{options}", place.file("learned").display());
+    let mut running = Java::new(jdk, place, &["FirstStart"]).agent(&options).start();
+    running.until("ready");
+    running
+}
+
+/// Lets it run for a second.
+fn run(running: &mut Running) {
+    running.ask("run 1000", "did run 1000");
+}
+
+/// Whether each of the program's methods was called in what the main thread has recorded.
+fn called(recorded: &Recorded) -> [bool; 3] {
+    let recording = recorded.analysed();
+    let slices = &recording.threads[recording.thread(recorded.thread("main").key).expect("it ran")].slices;
+    let names: Vec<String> = slices.indices().map(|i| recorded.full_name(slices.method[i.at()])).collect();
+    [OWN, COLD, HOT].map(|method| names.iter().any(|name| name == method))
+}
+
+fn waiting(place: &Place, running: &Running) -> u64 {
+    place.status(running.pid)["governing"]["waiting_classes"].as_u64().expect("a number of classes")
+}
+
+#[test]
+fn libraries_wait_at_a_first_start_and_the_next_one_leaves_out_what_the_compilers_found_hot() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let learned = || std::fs::read_to_string(place.file("learned")).unwrap_or_default();
+        let mut running = started(jdk, &place, "");
+        run(&mut running);
+        assert_eq!(called(&place.dump(running.pid)), [true, false, false], "JDK {}", jdk.version);
+        assert_eq!(waiting(&place, &running), 2, "JDK {}", jdk.version);
+        let told = place.lookback(&["status", &running.pid.to_string()]).ok();
+        assert!(told.out.contains("2 classes of libraries are not traced yet"), "{}", told.out);
+        let file = place.file("first.lkb").display().to_string();
+        place.lookback(&["dump", &running.pid.to_string(), "-o", &file]).ok();
+        let report = place.lookback(&["report", &file, "--text-only"]).ok();
+        assert!(report.out.contains("Not traced yet at this first start"), "{}", report.out);
+        let begun = Instant::now();
+        while !learned().contains("compiled\t0\torg.acme.library.Library$Hot\tsum\t") {
+            assert!(begun.elapsed() < Duration::from_secs(60), "JDK {}: {}", jdk.version, learned());
+            run(&mut running);
+        }
+        running.end().ok();
+        assert!(!learned().contains("compiled\t0\torg.acme.library.Library$Cold\t"), "{}", learned());
+        let mut running = started(jdk, &place, "");
+        run(&mut running);
+        assert_eq!(called(&place.dump(running.pid)), [true, true, false], "JDK {}", jdk.version);
+        assert_eq!(waiting(&place, &running), 0, "JDK {}", jdk.version);
+        let told = place.lookback(&["status", &running.pid.to_string()]).ok();
+        assert!(told.out.contains(&format!("{HOT}, hot in an earlier run")), "{}", told.out);
+        running.end().ok();
+    }
+}
+
+#[test]
+fn what_has_stayed_cold_is_traced_half_a_minute_later() {
+    let place = Place::new();
+    let mut running = started(&jdks()[0], &place, "");
+    let begun = Instant::now();
+    while waiting(&place, &running) != 1 {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{:#}", place.status(running.pid));
+        run(&mut running);
+    }
+    assert!(begun.elapsed() > Duration::from_secs(29), "{:?}", begun.elapsed());
+    run(&mut running);
+    assert_eq!(called(&place.dump(running.pid)), [true, true, false]);
+    running.end().ok();
+}
+
+#[test]
+fn what_was_hot_in_an_earlier_run_and_is_not_any_more_is_traced_at_the_next_start() {
+    let place = Place::new();
+    let rows =
+        ["Cold", "Hot"].map(|class| format!("compiled\t0\torg.acme.library.Library${class}\tsum\t(I)J\n"));
+    let head = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled), or \
+                that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor\n";
+    std::fs::write(place.file("learned"), format!("{head}{}{}", rows[0], rows[1])).expect("a file");
+    let learned = || std::fs::read_to_string(place.file("learned")).unwrap_or_default();
+    let mut running = started(&jdks()[0], &place, "");
+    run(&mut running);
+    assert_eq!(called(&place.dump(running.pid)), [true, false, false]);
+    let begun = Instant::now();
+    while learned().contains(&rows[0]) {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{}", learned());
+        run(&mut running);
+    }
+    running.end().ok();
+    assert!(learned().contains(&rows[1]), "{}", learned());
+}
+
+#[test]
+fn what_is_named_or_always_the_same_does_not_wait() {
+    for options in [",trace=**", ",slow=org.acme.library.Library$Hot.other:1s"] {
+        let place = Place::new();
+        let mut running = started(&jdks()[0], &place, options);
+        run(&mut running);
+        assert_eq!(waiting(&place, &running), 0, "{options}");
+        assert_eq!(called(&place.dump(running.pid))[..2], [true, true], "{options}");
+        running.end().ok();
+    }
+    let place = Place::new();
+    let mut running = Java::new(&jdks()[0], &place, &["FirstStart"]).agent("budget=3%,learned=off").start();
+    running.until("ready");
+    run(&mut running);
+    assert_eq!(called(&place.dump(running.pid))[..2], [true, true]);
+    running.end().ok();
+}
