@@ -41,7 +41,7 @@ pub const KEYS: &[Key] = &[
     list(
         "trace",
         "com.acme.**",
-        "trace only what matches; ! takes away, @Name asks for an annotation (default: all of the application)",
+        "trace only what matches, at a first start, too; ! takes away, @Name asks for an annotation (default: all of the application)",
     ),
     list(
         "precise",
@@ -57,7 +57,7 @@ pub const KEYS: &[Key] = &[
     key(
         "learned",
         "/var/cache/app.learned",
-        "the file that keeps which methods cost too much for the next start; off: none (default: in ~/.cache/lookback)",
+        "the file that keeps which methods cost too much for the next start; off: none, and libraries do not wait at a first start (default: in ~/.cache/lookback)",
     ),
     key("tick", "1ms", "how exact times are, and how often threads look for requests (50us to 10ms)"),
     key(

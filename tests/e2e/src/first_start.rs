@@ -1,7 +1,7 @@
 //! At a program's first start the classes of libraries wait: those that are cold are traced later, and all but the hot ones at
 //! the next start.
 
-use crate::support::{Java, Jdk, Place, Recorded, Running, jdks};
+use crate::support::{Java, Jdk, Place, Recorded, Running, artifacts, jdks};
 use std::time::{Duration, Instant};
 
 const HOT: &str = "org.acme.library.Library$Hot.sum";
@@ -86,7 +86,7 @@ fn what_was_hot_in_an_earlier_run_and_is_not_any_more_is_traced_at_the_next_star
     let rows =
         ["Cold", "Hot"].map(|class| format!("compiled\t0\torg.acme.library.Library${class}\tsum\t(I)J\n"));
     let head = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled), or \
-                that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor\n";
+                that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor\nlibraries are known\n";
     std::fs::write(place.file("learned"), format!("{head}{}{}", rows[0], rows[1])).expect("a file");
     let learned = || std::fs::read_to_string(place.file("learned")).unwrap_or_default();
     let mut running = started(&jdks()[0], &place, "");
@@ -99,6 +99,20 @@ fn what_was_hot_in_an_earlier_run_and_is_not_any_more_is_traced_at_the_next_star
     }
     running.end().ok();
     assert!(learned().contains(&rows[1]), "{}", learned());
+}
+
+#[test]
+fn what_is_the_programs_own_is_in_the_jars_manifest() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let jar = artifacts::application("FirstStart", place.path()).display().to_string();
+        let options = format!("budget=3%,learned={}", place.file("learned").display());
+        let mut running = Java::new(jdk, &place, &["-jar", &jar]).agent(&options).start();
+        running.until("ready");
+        run(&mut running);
+        assert_eq!(called(&place.dump(running.pid)), [true, false, false], "JDK {}", jdk.version);
+        running.end().ok();
+    }
 }
 
 #[test]

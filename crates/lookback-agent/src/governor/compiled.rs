@@ -36,6 +36,8 @@ pub(super) struct Found {
     pub(super) hot: Vec<Row>,
     /// Those that have been called some hundred times.
     pub(super) warm: Vec<Row>,
+    /// How many methods of all classes are hot.
+    pub(super) all_hot: usize,
 }
 
 impl Compiled {
@@ -79,7 +81,8 @@ impl Compiled {
         let wanted =
             |method| named(agent, env, method).filter(|(class, _)| is_wanted(*class)).map(|(_, row)| row);
         let warm = first_code.difference(&final_code).copied().filter_map(&wanted).collect();
-        Some(Found { hot: final_code.into_iter().filter_map(&wanted).collect(), warm })
+        let all_hot = final_code.len();
+        Some(Found { hot: final_code.into_iter().filter_map(&wanted).collect(), warm, all_hot })
     }
 }
 

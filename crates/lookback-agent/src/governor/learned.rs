@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 /// The first line.
 const HEAD: &str = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled), or \
                     that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor";
+/// The line of a file that knows libraries, too.
+const LIBRARIES: &str = "libraries are known";
 /// No more of a file is read, and no more is written.
 const MOST_BYTES: u64 = 4 << 20;
 const MOST_ROWS: usize = 20_000;
@@ -77,6 +79,8 @@ pub(crate) struct Learned {
     rows: FxHashMap<Key, Row>,
     /// Whether there was an earlier run that has kept something.
     is_there: bool,
+    /// Whether there was one that lasted long enough to know which methods of libraries are hot.
+    knows_libraries: bool,
 }
 
 impl Learned {
@@ -89,13 +93,19 @@ impl Learned {
         if read.is_err() || lines.next() != Some(HEAD) {
             return Learned::default();
         }
+        let knows_libraries = text.lines().any(|line| line == LIBRARIES);
         let rows = lines.filter_map(parse).map(|row| (row.key(), row));
-        Learned { rows: rows.collect(), is_there: true }
+        Learned { rows: rows.collect(), is_there: true, knows_libraries }
     }
 
     /// Whether there was an earlier run to learn from, were it that nothing is dropped.
     pub(crate) fn is_there(&self) -> bool {
         self.is_there
+    }
+
+    /// Whether it is known which methods of libraries are hot.
+    pub(crate) fn knows_libraries(&self) -> bool {
+        self.knows_libraries
     }
 
     /// How fast a method was recorded before it was dropped, [`UNKNOWN`] when it never was; `None` when it is not dropped.
@@ -135,8 +145,11 @@ fn parse(line: &str) -> Option<Row> {
 }
 
 /// Writes the file, whole or not at all.
-pub(crate) fn write(path: &Path, rows: &[Row]) -> io::Result<()> {
+pub(crate) fn write(path: &Path, rows: &[Row], knows_libraries: bool) -> io::Result<()> {
     let mut text = format!("{HEAD}\n");
+    if knows_libraries {
+        let _ = writeln!(text, "{LIBRARIES}");
+    }
     for row in rows {
         let Row { kind, per_second, class, method, descriptor } = row;
         let _ = writeln!(text, "{}\t{per_second:.0}\t{class}\t{method}\t{descriptor}", kind.name());
@@ -202,12 +215,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new").join("app.learned");
         assert_eq!(rate(&Learned::read(&path), "find"), None);
-        write(&path, &[row(5e6, "find"), row(1e3, "put")]).unwrap();
-        write(&path, &[row(7e6, "find")]).unwrap();
+        assert!(!Learned::read(&path).is_there());
+        write(&path, &[row(5e6, "find"), row(1e3, "put")], true).unwrap();
+        assert!(Learned::read(&path).knows_libraries());
+        write(&path, &[row(7e6, "find")], false).unwrap();
         let learned = Learned::read(&path);
+        assert!(learned.is_there() && !learned.knows_libraries());
         assert_eq!((rate(&learned, "find"), rate(&learned, "put")), (Some(7e6), None));
+        let compiled = Row { kind: Kind::Compiled, ..row(0.0, "find") };
+        write(&path, &[compiled], true).unwrap();
+        assert_eq!(rate(&Learned::read(&path), "find"), Some(UNKNOWN));
         let exact = Row { kind: Kind::Exact, ..row(2.0, "find") };
-        write(&path, &[exact.clone(), row(7e6, "put")]).unwrap();
+        write(&path, &[exact.clone(), row(7e6, "put")], false).unwrap();
         let learned = Learned::read(&path);
         assert_eq!((rate(&learned, "find"), rate(&learned, "put")), (None, Some(7e6)));
         let is_exact = |row: &Row| learned.is_exact(row.key().0, row.key().1);
@@ -218,7 +237,7 @@ mod tests {
     #[test]
     fn what_this_run_has_not_come_to_is_kept() {
         let known = [row(1.0, "a"), row(2.0, "b")].map(|row| (row.key(), row));
-        let learned = Learned { rows: known.into_iter().collect(), is_there: true };
+        let learned = Learned { rows: known.into_iter().collect(), is_there: true, knows_libraries: true };
         let a = row(1.0, "a").key();
         assert_eq!(learned.with(vec![row(9.0, "c")], |key| *key == a), [row(9.0, "c"), row(2.0, "b")]);
     }
@@ -227,7 +246,7 @@ mod tests {
     fn a_damaged_file_gives_what_can_be_read_of_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("app.learned");
-        write(&path, &[row(5e6, "find"), row(6e6, "put")]).unwrap();
+        write(&path, &[row(5e6, "find"), row(6e6, "put")], true).unwrap();
         let whole = fs::read(&path).unwrap();
         for cut in 0..whole.len() {
             fs::write(&path, &whole[..cut]).unwrap();

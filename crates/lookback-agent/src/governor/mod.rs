@@ -50,9 +50,12 @@ const DECIDE: Nanos = Nanos(250_000_000);
 const OFTEN: f64 = 100.0;
 /// A class that could not be changed is tried again after so long.
 const HELD: Nanos = Nanos(10_000_000_000);
-/// Classes that have waited get their trace points once the program has run so long, as many at a time as make one stop of the
-/// program; to rewrite them may take a hundredth of the time.
+/// The compilers have done what there is when the program has run so long, and they have found no more hot methods since they were
+/// asked last, half as long ago, than this share and number: what looks cold before is only not hot yet.
 const SETTLED: Nanos = Nanos(30_000_000_000);
+const MORE: (f64, f64) = (0.05, 20.0);
+/// Then classes that have waited get their trace points, as many at a time as make one stop of the program; to rewrite them may take
+/// a hundredth of the time.
 const REWRITES: u64 = 100;
 /// Nobody ends tracing on fewer trials.
 const ENOUGH: u32 = 40;
@@ -113,7 +116,7 @@ impl Governor {
         // What somebody has named, and what is the same at each start, does not wait; nor does what VMs do after all compiling.
         let is_free = options.trace.names_some() || options.learned == LearnedPlace::Off || by_vm;
         Governor {
-            waiting: Waiting::new(options.budget.is_some() && !is_free && !learned.is_there()),
+            waiting: Waiting::new(options.budget.is_some() && !is_free && !learned.knows_libraries()),
             compiled: Compiled::default(),
             learned,
             place,
@@ -263,7 +266,8 @@ impl Governor {
                 learned.push(Row { kind, ..row });
             }
         }
-        learned::write(place, &self.learned.with(learned, |key| come_to.contains(key)))
+        let knows_libraries = self.learned.knows_libraries() || compilers.were_asked;
+        learned::write(place, &self.learned.with(learned, |key| come_to.contains(key)), knows_libraries)
     }
 }
 
@@ -295,6 +299,9 @@ fn names(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<(String, f64)> {
 struct Compilers {
     /// Methods that are hot.
     hot: Vec<Row>,
+    were_asked: bool,
+    /// How many methods of all classes are.
+    all_hot: usize,
     /// Whether they have had time for all that is.
     have_done: bool,
 }
@@ -413,21 +420,24 @@ impl Rounds {
     /// run knew.
     fn ask_compilers(&mut self, agent: &Agent, env: *mut JNIEnv, now: Nanos) {
         let governor = &agent.governor;
-        let have_done = self.averages.age(now) >= SETTLED;
         let known = governor.recalled.lock().unwrap_or_else(|e| e.into_inner()).compiled.clone();
-        if governor.waiting.len() == 0 && (known.is_empty() || !have_done) {
+        if governor.waiting.len() == 0 && known.is_empty() {
             return;
         }
         let wanted = |class| governor.waiting.has(class) || known.contains(&class);
         let Some(found) = governor.compiled.ask(agent, env, wanted) else { return };
+        let all_hot = found.all_hot;
+        let few = self.compilers.all_hot as f64 * (1.0 + MORE.0) + MORE.1;
+        let have_done =
+            self.compilers.were_asked && self.averages.age(now) >= SETTLED && all_hot as f64 <= few;
         let mut hot = found.hot;
         if have_done {
-            let classes: FxHashSet<u64> = hot.iter().map(|row| row.key().0).collect();
-            governor.waiting.sort(|class| classes.contains(&class));
+            let compiled: FxHashSet<u64> = hot.iter().chain(&found.warm).map(|row| row.key().0).collect();
+            governor.waiting.sort(|class| compiled.contains(&class));
         } else {
             hot.extend(found.warm);
         }
-        self.compilers = Compilers { hot, have_done };
+        self.compilers = Compilers { hot, were_asked: true, all_hot, have_done };
     }
 
     /// Gives some of the classes that have waited, and that the compilers have left alone, their trace points.

@@ -83,10 +83,10 @@ impl Waiting {
         self.lock().is_some_and(|inner| inner.waiting.contains(&class))
     }
 
-    /// Lets all classes come in but those that are hot now.
-    pub(crate) fn sort(&self, is_hot: impl Fn(u64) -> bool) {
+    /// Lets all classes come in but those with compiled code.
+    pub(crate) fn sort(&self, is_compiled: impl Fn(u64) -> bool) {
         if let Some(mut inner) = self.lock() {
-            inner.cold = inner.waiting.iter().copied().filter(|&class| !is_hot(class)).collect();
+            inner.cold = inner.waiting.iter().copied().filter(|&class| !is_compiled(class)).collect();
         }
     }
 

@@ -243,8 +243,17 @@ pub(crate) fn programs() -> &'static Path {
 
 /// A jar that makes a program of `tests/programs` a Java agent as well, which may have classes rewritten.
 pub(crate) fn java_agent(program: &str, place: &Path) -> PathBuf {
-    let (manifest, jar) = (place.join("manifest"), place.join("agent.jar"));
-    let text = format!("Premain-Class: {program}\nCan-Retransform-Classes: true\n");
+    with_manifest(place, &format!("Premain-Class: {program}\nCan-Retransform-Classes: true\n"))
+}
+
+/// A jar that starts a program of `tests/programs`.
+pub(crate) fn application(program: &str, place: &Path) -> PathBuf {
+    with_manifest(place, &format!("Main-Class: {program}\nClass-Path: file:{}/\n", programs().display()))
+}
+
+/// A jar with a manifest and nothing else.
+fn with_manifest(place: &Path, text: &str) -> PathBuf {
+    let (manifest, jar) = (place.join("manifest"), place.join("program.jar"));
     std::fs::write(&manifest, text).expect("a manifest");
     succeed(Command::new(newest().tool("jar")).arg("cfm").args([&jar, &manifest]));
     jar
