@@ -43,7 +43,7 @@ pub(crate) fn run(args: &AttachArgs, settings: &Settings, streams: &mut Streams<
 /// How classes were rewritten that were there before, in words.
 fn rewritten(done: &Rewriting) -> String {
     format!(
-        "{} classes that were loaded before were rewritten in {:.1} s; the longest of the batches took {:.0} ms, for most of which the program stood still",
+        "{} classes that were loaded before were rewritten in {:.1} s; the longest of the batches took {:.0} ms, for a part of which the program stood still",
         count(done.of),
         done.seconds,
         done.longest_seconds * 1e3
