@@ -20,7 +20,7 @@ for _ in first second third; do run "-agentpath:$agent=learned=$directory/learne
 awk -F '\t' '
   # Rows: kind, records a second, class, method, descriptor; then calls, nanoseconds, class, method, descriptor.
   FILENAME == ARGV[1] { if (NF == 5) learned[$3 FS $4 FS $5] = $1; next }
-  { executed++; kind = learned[$3 FS $4 FS $5]; gone += kind == "dropped"; exact += kind == "exact" }
+  { executed++; kind = learned[$3 FS $4 FS $5]; gone += kind == "dropped" || kind == "compiled"; exact += kind == "exact" }
   END {
     if (!executed) exit 1
     printf "result traced.share %.3f %%\n", 100 * (executed - gone) / executed
