@@ -264,7 +264,10 @@ impl Agent {
 
     /// Looks up what can be looked up once the VM is up. An error says what is missing.
     pub(crate) fn come_alive(&self, env: *mut JNIEnv) -> Result<(), String> {
-        self.own.find(env, &self.program, &self.options);
+        // Nobody else asks what is its own.
+        if self.governor.waiting.is_on() {
+            self.own.find(env, &self.program, &self.options);
+        }
         if self.java.get().is_some() {
             return Ok(());
         }

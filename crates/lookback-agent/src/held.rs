@@ -6,7 +6,7 @@
 //! where the long running method itself, or what was inlined into it, takes the time.
 
 use crate::agent::Agent;
-use crate::java::{clear, delete};
+use crate::java::{class_name, clear, delete};
 use crate::symbols::{hash_class, hash_method};
 use jni_sys::{JNIEnv, jmethodID, jobject};
 use lookback_format::MethodId;
@@ -76,13 +76,8 @@ pub(crate) fn on_stacks(agent: &Agent, env: *mut JNIEnv) -> FxHashSet<u64> {
         methods.extend(frames.iter().map(|frame| frame.method));
         delete(env, thread);
     }
-    let name = |method| {
-        let class = agent.jvmti.declaring_class(method).ok()?;
-        let name = agent.jvmti.class_name(class).ok();
-        delete(env, class);
-        name
-    };
-    methods.into_iter().filter_map(name).map(|name| hash_class(&name)).collect()
+    let names = methods.into_iter().filter_map(|method| class_name(agent.jvmti, env, method));
+    names.map(|name| hash_class(&name)).collect()
 }
 
 /// The methods that a thread runs, from the outermost on; `None` unless it runs Java code now.
@@ -111,10 +106,7 @@ fn looping<M: Copy + PartialEq>(stacks: &[Vec<M>]) -> Vec<M> {
 
 /// The hash of the name of a method's class, and its id if it has one.
 fn known(agent: &Agent, env: *mut JNIEnv, method: jmethodID) -> Option<(u64, Option<MethodId>)> {
-    let class = agent.jvmti.declaring_class(method).ok()?;
-    let name = agent.jvmti.class_name(class);
-    delete(env, class);
-    let class = hash_class(&name.ok()?);
+    let class = hash_class(&class_name(agent.jvmti, env, method)?);
     let (name, descriptor) = agent.jvmti.method_signature(method).ok()?;
     let key = hash_method(&name, &descriptor);
     let methods = agent.symbols.known(class);

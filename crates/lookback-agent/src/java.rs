@@ -6,6 +6,7 @@
 
 use crate::vm_points::VmPoints;
 use jni_sys::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring};
+use lookback_jvmti::Jvmti;
 pub(crate) use lookback_jvmti::{clear, delete, jni};
 use std::ffi::CStr;
 use std::ptr::null_mut;
@@ -182,6 +183,14 @@ impl Java {
         }
         delete(env, home);
     }
+}
+
+/// The name of the class that declares a method, `com.acme.Api`; `None` when it is gone.
+pub(crate) fn class_name(jvmti: Jvmti, env: *mut JNIEnv, method: jmethodID) -> Option<String> {
+    let class = jvmti.declaring_class(method).ok()?;
+    let name = jvmti.class_name(class);
+    delete(env, class);
+    name.ok()
 }
 
 /// The first `most` UTF-16 units of a string.

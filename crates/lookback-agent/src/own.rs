@@ -76,15 +76,15 @@ fn watched_package(pattern: &str) -> Option<String> {
 /// The class that runs first. Of Spring Boot's jars it is not the one that starts it.
 fn main_class(env: *mut JNIEnv, program: &str) -> Option<String> {
     if std::path::Path::new(program).is_file() {
-        return ["Start-Class", "Main-Class"].iter().find_map(|name| manifest(env, program, name));
+        return manifest(env, program, &["Start-Class", "Main-Class"]);
     }
     Some(program.rsplit('/').next().unwrap_or(program).to_owned())
 }
 
-/// What the manifest of a jar says under this name.
-fn manifest(env: *mut JNIEnv, jar: &str, name: &str) -> Option<String> {
+/// What the manifest of a jar says under the first of these names that it has.
+fn manifest(env: *mut JNIEnv, jar: &str, names: &[&str]) -> Option<String> {
     let frame = jni!(env, PushLocalFrame, 16) == 0;
-    let found = frame.then(|| attribute(env, jar, name)).flatten();
+    let found = frame.then(|| attribute(env, jar, names)).flatten();
     clear(env);
     if frame {
         jni!(env, PopLocalFrame, std::ptr::null_mut());
@@ -92,22 +92,27 @@ fn manifest(env: *mut JNIEnv, jar: &str, name: &str) -> Option<String> {
     found
 }
 
-fn attribute(env: *mut JNIEnv, jar: &str, name: &str) -> Option<String> {
+fn attribute(env: *mut JNIEnv, jar: &str, names: &[&str]) -> Option<String> {
     let some = |r: jobject| {
         clear(env);
         (!r.is_null()).then_some(r)
     };
     let string = |text: &str| some(jni!(env, NewStringUTF, CString::new(text).ok()?.as_ptr()));
     let call = |object: jobject, class: &str, method: &str, signature: &str, argument: Option<jobject>| {
-        let names = [class, method, signature].map(|text| CString::new(text).unwrap_or_default());
-        let class = some(jni!(env, FindClass, names[0].as_ptr()))?;
-        let method = jni!(env, GetMethodID, class, names[1].as_ptr(), names[2].as_ptr());
+        let words = [class, method, signature].map(|text| CString::new(text).unwrap_or_default());
+        let class = some(jni!(env, FindClass, words[0].as_ptr()))?;
+        let method = jni!(env, GetMethodID, class, words[1].as_ptr(), words[2].as_ptr());
         clear(env);
         let arguments = [jvalue { l: argument.unwrap_or(std::ptr::null_mut()) }];
-        match (method.is_null(), object.is_null()) {
-            (true, _) => None,
-            (false, true) => some(jni!(env, NewObjectA, class, method, arguments.as_ptr())),
-            (false, false) => some(jni!(env, CallObjectMethodA, object, method, arguments.as_ptr())),
+        if method.is_null() {
+            None
+        } else if object.is_null() {
+            some(jni!(env, NewObjectA, class, method, arguments.as_ptr()))
+        } else if signature.ends_with('V') {
+            jni!(env, CallVoidMethodA, object, method, arguments.as_ptr());
+            some(std::ptr::null_mut())
+        } else {
+            some(jni!(env, CallObjectMethodA, object, method, arguments.as_ptr()))
         }
     };
     const FILE: &str = "java/util/jar/JarFile";
@@ -116,14 +121,15 @@ fn attribute(env: *mut JNIEnv, jar: &str, name: &str) -> Option<String> {
     let attributes = manifest.and_then(|m| {
         call(m, "java/util/jar/Manifest", "getMainAttributes", "()Ljava/util/jar/Attributes;", None)
     });
-    let value = attributes.zip(string(name)).and_then(|(a, name)| {
+    let value = |attributes, name| {
         const GET: &str = "(Ljava/lang/String;)Ljava/lang/String;";
-        call(a, "java/util/jar/Attributes", "getValue", GET, Some(name))
-    });
+        let value = call(attributes, "java/util/jar/Attributes", "getValue", GET, Some(string(name)?))?;
+        let text = String::from_utf16_lossy(&units(env, value, 1 << 12)).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    };
+    let found = attributes.and_then(|attributes| names.iter().find_map(|name| value(attributes, name)));
     call(file, FILE, "close", "()V", None);
-    value
-        .map(|v| String::from_utf16_lossy(&units(env, v, 1 << 12)).trim().to_owned())
-        .filter(|v| !v.is_empty())
+    found
 }
 
 #[cfg(test)]

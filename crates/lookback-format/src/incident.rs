@@ -101,7 +101,7 @@ impl Trigger {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_none(n: &u64) -> bool {
+const fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
@@ -136,7 +136,7 @@ pub struct Manifest {
     pub dropped: Vec<String>,
     /// Classes that were not traced yet when it was written, since it was the program's first start and nothing was known of
     /// them.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub waiting_classes: u64,
     /// What tracing cost when it was written; none without a budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,8 @@
 
 use super::learned::{Kind, Row};
 use crate::agent::Agent;
-use crate::java::{clear, delete};
+use crate::java::class_name;
+use crate::symbols::hash_class;
 use jni_sys::{JNIEnv, jmethodID};
 use lookback_jvmti::{Event, inlined};
 use rustc_hash::FxHashSet;
@@ -78,21 +79,14 @@ impl Compiled {
         };
         let told = each(Event::DynamicCodeGenerated).and_then(|()| each(Event::CompiledMethodLoad));
         let Told { final_code, first_code, .. } = set(None).filter(|_| told.is_ok())?;
-        let wanted =
-            |method| named(agent, env, method).filter(|(class, _)| is_wanted(*class)).map(|(_, row)| row);
+        // A method whose class is gone meanwhile has no name.
+        let wanted = |method| {
+            let class = class_name(agent.jvmti, env, method).filter(|name| is_wanted(hash_class(name)))?;
+            let (method, descriptor) = agent.jvmti.method_signature(method).ok()?;
+            Some(Row { kind: Kind::Compiled, per_second: 0.0, class, method, descriptor })
+        };
         let warm = first_code.difference(&final_code).copied().filter_map(&wanted).collect();
         let all_hot = final_code.len();
         Some(Found { hot: final_code.into_iter().filter_map(&wanted).collect(), warm, all_hot })
     }
-}
-
-/// The hash of the name of a method's class, and what is to be kept of the method; `None` when its class is gone meanwhile.
-fn named(agent: &Agent, env: *mut JNIEnv, method: jmethodID) -> Option<(u64, Row)> {
-    let class = agent.jvmti.declaring_class(method).ok()?;
-    let name = agent.jvmti.class_name(class);
-    delete(env, class);
-    clear(env);
-    let (class, (method, descriptor)) = (name.ok()?, agent.jvmti.method_signature(method).ok()?);
-    let row = Row { kind: Kind::Compiled, per_second: 0.0, class, method, descriptor };
-    Some((row.key().0, row))
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The first line.
 const HEAD: &str = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled), or \
                     that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor";
-/// The line of a file that knows libraries, too.
+/// The second line of a file that knows libraries, too.
 const LIBRARIES: &str = "libraries are known";
 /// No more of a file is read, and no more is written.
 const MOST_BYTES: u64 = 4 << 20;
@@ -93,7 +93,7 @@ impl Learned {
         if read.is_err() || lines.next() != Some(HEAD) {
             return Learned::default();
         }
-        let knows_libraries = text.lines().any(|line| line == LIBRARIES);
+        let knows_libraries = lines.clone().next() == Some(LIBRARIES);
         let rows = lines.filter_map(parse).map(|row| (row.key(), row));
         Learned { rows: rows.collect(), is_there: true, knows_libraries }
     }

@@ -42,6 +42,11 @@ impl Waiting {
         self.inner.as_ref().map(|inner| inner.lock().unwrap_or_else(|e| e.into_inner()))
     }
 
+    /// Whether classes wait at all.
+    pub(crate) fn is_on(&self) -> bool {
+        self.inner.is_some()
+    }
+
     /// Whether a class is to wait.
     pub(crate) fn holds(&self, class: u64, is_own: impl FnOnce() -> bool) -> bool {
         let Some(mut inner) = self.lock() else { return false };
