@@ -73,9 +73,11 @@ pub(crate) fn run(agent: &'static Agent, messages: &Receiver<Message>) {
         c.frame(Control::round);
     }
     // An agent that has left has forgotten its methods; what it had learned is kept already.
-    if let Some(governor) = c.governor.as_mut().filter(|_| !agent.is_detached()) {
-        governor.end(agent);
-    }
+    c.frame(|c| {
+        if let Some(governor) = c.governor.as_mut().filter(|_| !agent.is_detached()) {
+            governor.end(agent, c.env);
+        }
+    });
     while !c.ending && !agent.held.lock().unwrap_or_else(|e| e.into_inner()).is_empty() {
         c.listen(Duration::from_nanos(TRY.0));
         c.frame(|c| retransform::held_back(c.agent, c.env));

@@ -48,12 +48,9 @@ fn libraries_wait_at_a_first_start_and_the_next_one_leaves_out_what_the_compiler
         place.lookback(&["dump", &running.pid.to_string(), "-o", &file]).ok();
         let report = place.lookback(&["report", &file, "--text-only"]).ok();
         assert!(report.out.contains("Not traced yet at this first start"), "{}", report.out);
-        let begun = Instant::now();
-        while !learned().contains("compiled\t0\torg.acme.library.Library$Hot\tsum\t") {
-            assert!(begun.elapsed() < Duration::from_secs(60), "JDK {}: {}", jdk.version, learned());
-            run(&mut running);
-        }
+        // It may be this short at each start.
         running.end().ok();
+        assert!(learned().contains("compiled\t0\torg.acme.library.Library$Hot\tsum\t"), "{}", learned());
         assert!(!learned().contains("compiled\t0\torg.acme.library.Library$Cold\t"), "{}", learned());
         let mut running = started(jdk, &place, "");
         run(&mut running);

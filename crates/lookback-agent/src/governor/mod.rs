@@ -51,7 +51,8 @@ const OFTEN: f64 = 100.0;
 /// A class that could not be changed is tried again after so long.
 const HELD: Nanos = Nanos(10_000_000_000);
 /// The compilers have done what there is when the program has run so long, and they have found no more hot methods since they were
-/// asked last, half as long ago, than this share and number: what looks cold before is only not hot yet.
+/// asked last, half as long ago, than this share and number: what looks cold before is only not hot yet. They are asked first when
+/// half of that is over.
 const SETTLED: Nanos = Nanos(30_000_000_000);
 const MORE: (f64, f64) = (0.05, 20.0);
 /// Then classes that have waited get their trace points, as many at a time as make one stop of the program; to rewrite them may take
@@ -401,7 +402,9 @@ impl Rounds {
                 self.keep(agent, &self.averages.seen(now));
             }
             None if self.averages.is_due(now) => {
-                self.ask_compilers(agent, env, now);
+                if self.averages.age(now).0 >= SETTLED.0 / 2 {
+                    self.ask_compilers(agent, env, now);
+                }
                 self.keep(agent, &self.averages.seen(now));
                 self.averages.halve();
             }
@@ -493,11 +496,16 @@ impl Rounds {
         (self.decided, self.busy) = (now, clock::process_cpu());
     }
 
-    /// Nothing is governed any more, since the program ends, for one: keeps what the whole run has taught.
-    pub(crate) fn end(&mut self, agent: &Agent) {
-        let seen = self.averages.seen(clock::now());
+    /// Nothing is governed any more, since the program ends, for one: keeps what the whole run has taught. Of a run that was too
+    /// short to have been asked about, the compilers tell now: else a program that is always short would always be at its first start.
+    pub(crate) fn end(&mut self, agent: &Agent, env: *mut JNIEnv) {
+        let now = clock::now();
+        if !self.compilers.were_asked && agent.governor.waiting.len() > 0 {
+            self.ask_compilers(agent, env, now);
+        }
+        let seen = self.averages.seen(now);
         // Nothing is learned of a program that was never traced.
-        if !seen.is_empty() {
+        if !seen.is_empty() || self.compilers.were_asked {
             self.keep(agent, &seen);
         }
     }
