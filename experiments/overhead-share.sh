@@ -20,9 +20,9 @@ touch "$directory/learned"
 for _ in first second third; do run "-agentpath:$agent=learned=$directory/learned,quiet=on" "$iterations"; done
 awk -F '\t' '
   # Rows: kind, records a second, class, method, descriptor; then calls, nanoseconds, class, method, descriptor.
-  FILENAME == ARGV[1] { if (NF == 5) learned[$3 FS $4 FS $5] = $1; known = known || $0 == "libraries are known"; next }
+  FILENAME == ARGV[1] { if (NF == 5) learned[$3 FS $4 FS $5] = $1; known = known || /^libraries are known/; next }
   { executed++; libraries += $3 !~ /^dev\.lookback\./ }
-  { kind = learned[$3 FS $4 FS $5]; gone += kind == "dropped" || kind == "compiled"; exact += kind == "exact" }
+  { kind = learned[$3 FS $4 FS $5]; gone += kind ~ /^(dropped|compiled|warm)$/; exact += kind == "exact" }
   END {
     if (!executed || libraries && !known) exit 1
     printf "result traced.share %.3f %%\n", 100 * (executed - gone) / executed

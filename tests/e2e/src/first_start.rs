@@ -33,6 +33,19 @@ fn waiting(place: &Place, running: &Running) -> u64 {
     place.status(running.pid)["governing"]["waiting_classes"].as_u64().expect("a number of classes")
 }
 
+/// The row of a class's method that the compilers found hot, or warm.
+fn row(kind: &str, class: &str) -> String {
+    format!("{kind}\t0\torg.acme.library.Library${class}\tsum\t(I)J\n")
+}
+
+/// Lets the program's next start know these methods, and try this part of them.
+fn knows(place: &Place, part: u32, rows: &[String]) {
+    let head = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled) or \
+                warm (warm), or that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor\n";
+    let text = format!("{head}libraries are known; the next start tries part {part}\n{}", rows.concat());
+    std::fs::write(place.file("learned"), text).expect("a file");
+}
+
 #[test]
 fn libraries_wait_at_a_first_start_and_the_next_one_leaves_out_what_the_compilers_found_hot() {
     for jdk in jdks() {
@@ -50,8 +63,8 @@ fn libraries_wait_at_a_first_start_and_the_next_one_leaves_out_what_the_compiler
         assert!(report.out.contains("Not traced yet at this first start"), "{}", report.out);
         // It may be this short at each start.
         running.end().ok();
-        assert!(learned().contains("compiled\t0\torg.acme.library.Library$Hot\tsum\t"), "{}", learned());
-        assert!(!learned().contains("compiled\t0\torg.acme.library.Library$Cold\t"), "{}", learned());
+        assert!(learned().contains(&row("compiled", "Hot")), "{}", learned());
+        assert!(!learned().contains(&row("compiled", "Cold")), "{}", learned());
         let mut running = started(jdk, &place, "");
         run(&mut running);
         assert_eq!(called(&place.dump(running.pid)), [true, true, false], "JDK {}", jdk.version);
@@ -80,11 +93,8 @@ fn what_has_stayed_cold_is_traced_half_a_minute_later() {
 #[test]
 fn what_was_hot_in_an_earlier_run_and_is_not_any_more_is_traced_at_the_next_start() {
     let place = Place::new();
-    let rows =
-        ["Cold", "Hot"].map(|class| format!("compiled\t0\torg.acme.library.Library${class}\tsum\t(I)J\n"));
-    let head = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled), or \
-                that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor\nlibraries are known\n";
-    std::fs::write(place.file("learned"), format!("{head}{}{}", rows[0], rows[1])).expect("a file");
+    let rows = ["Cold", "Hot"].map(|class| row("compiled", class));
+    knows(&place, 0, &rows);
     let learned = || std::fs::read_to_string(place.file("learned")).unwrap_or_default();
     let mut running = started(&jdks()[0], &place, "");
     run(&mut running);
@@ -96,6 +106,27 @@ fn what_was_hot_in_an_earlier_run_and_is_not_any_more_is_traced_at_the_next_star
     }
     running.end().ok();
     assert!(learned().contains(&rows[1]), "{}", learned());
+}
+
+#[test]
+fn what_was_warm_is_tried_once_and_left_out_again_when_it_costs_too_much() {
+    let place = Place::new();
+    knows(&place, 0, &[row("warm", "Hot")]);
+    let mut tried = 0;
+    for _ in 0..3 {
+        let mut running = started(&jdks()[0], &place, "");
+        run(&mut running);
+        let [own, cold, hot] = called(&place.dump(running.pid));
+        assert!(own && cold);
+        tried += u32::from(hot);
+        running.end().ok();
+    }
+    let learned = std::fs::read_to_string(place.file("learned")).expect("what was learned");
+    assert_eq!(tried, 1, "{learned}");
+    assert!(!learned.contains("warm\t"), "{learned}");
+    let rows =
+        learned.lines().filter(|row| row.starts_with("dropped") && row.contains("Library$Hot\tsum\t(I)J"));
+    assert_eq!(rows.count(), 1, "{learned}");
 }
 
 #[test]

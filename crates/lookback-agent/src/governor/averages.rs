@@ -70,12 +70,18 @@ impl Averages {
         is_due
     }
 
-    /// All methods that were recorded, the seldomest first, with how many records they made a second; none before the run
-    /// says anything.
+    /// Whether the run has lasted long enough to say what the program does.
+    pub(super) fn says_something(&self, now: Nanos) -> bool {
+        self.age(now) >= FIRST
+    }
+
+    /// What was counted of the run, once it says something.
     pub(super) fn seen(&self, now: Nanos) -> Vec<(MethodId, f64)> {
-        if self.age(now) < FIRST {
-            return Vec::new();
-        }
+        if self.says_something(now) { self.counted() } else { Vec::new() }
+    }
+
+    /// All methods that were recorded, the seldomest first, with how many records they made a second.
+    pub(super) fn counted(&self) -> Vec<(MethodId, f64)> {
         let rate = |(id, &records): (u32, &f32)| (MethodId(id), f64::from(records) / self.seconds);
         let mut seen: Vec<_> =
             (0..).zip(&self.records).filter(|(_, records)| **records > 0.0).map(rate).collect();

@@ -80,13 +80,16 @@ impl Compiled {
         let told = each(Event::DynamicCodeGenerated).and_then(|()| each(Event::CompiledMethodLoad));
         let Told { final_code, first_code, .. } = set(None).filter(|_| told.is_ok())?;
         // A method whose class is gone meanwhile has no name.
-        let wanted = |method| {
+        let wanted = |kind, method| {
             let class = class_name(agent.jvmti, env, method).filter(|name| is_wanted(hash_class(name)))?;
             let (method, descriptor) = agent.jvmti.method_signature(method).ok()?;
-            Some(Row { kind: Kind::Compiled, per_second: 0.0, class, method, descriptor })
+            Some(Row { kind, per_second: 0.0, class, method, descriptor })
         };
-        let warm = first_code.difference(&final_code).copied().filter_map(&wanted).collect();
-        let all_hot = final_code.len();
-        Some(Found { hot: final_code.into_iter().filter_map(&wanted).collect(), warm, all_hot })
+        let warm = first_code.difference(&final_code);
+        Some(Found {
+            warm: warm.filter_map(|&method| wanted(Kind::Warm, method)).collect(),
+            hot: final_code.iter().filter_map(|&method| wanted(Kind::Compiled, method)).collect(),
+            all_hot: final_code.len(),
+        })
     }
 }

@@ -96,6 +96,8 @@ struct Recalled {
     all: FxHashSet<Key>,
     /// Classes with methods that were never recorded, by the hashes of their names.
     compiled: FxHashSet<u64>,
+    /// Methods of that kind that are traced in this run, to see what they cost.
+    tried: FxHashSet<MethodId>,
     /// Those that the control thread has not heard of.
     new: Vec<(MethodId, f64)>,
 }
@@ -139,6 +141,8 @@ impl Governor {
             }
             recalled.new.push((id, rate));
             self.decided_mut().dropped.insert(id);
+        } else if self.learned.tries(class, method) {
+            self.recalled.lock().unwrap_or_else(|e| e.into_inner()).tried.insert(id);
         }
     }
 
@@ -246,17 +250,21 @@ impl Governor {
     ) -> io::Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        let hot: FxHashSet<Key> = compilers.hot.iter().map(Row::key).collect();
-        // What was never recorded is dropped for as long as it is hot.
-        let dropped = rows(agent, Kind::Dropped, &told.methods).into_iter().filter_map(|(_, row)| match row
-            .per_second
-        {
-            UNKNOWN if compilers.have_done && !hot.contains(&row.key()) => None,
-            UNKNOWN => Some(Row { kind: Kind::Compiled, per_second: 0.0, ..row }),
-            _ => Some(row),
+        let found: FxHashMap<Key, Kind> = compilers.found.iter().map(|row| (row.key(), row.kind)).collect();
+        // What was never recorded is dropped for as long as it is hot, or not tried.
+        let dropped = rows(agent, Kind::Dropped, &told.methods).into_iter().filter_map(|(_, row)| {
+            if row.per_second < UNKNOWN {
+                return Some(row);
+            }
+            let kind = match found.get(&row.key()) {
+                None if compilers.have_done => return None,
+                Some(Kind::Compiled) => Kind::Compiled,
+                _ => self.learned.kind(row.key())?,
+            };
+            Some(Row { kind, per_second: 0.0, ..row })
         });
         let mut come_to = self.recalled.lock().unwrap_or_else(|e| e.into_inner()).all.clone();
-        let waiting = compilers.hot.iter().filter(|row| self.waiting.has(row.key().0)).cloned();
+        let waiting = compilers.found.iter().filter(|row| self.waiting.has(row.key().0)).cloned();
         let mut learned: Vec<Row> = dropped.chain(waiting).collect();
         come_to.extend(learned.iter().map(Row::key));
         for (id, row) in rows(agent, Kind::Exact, seen) {
@@ -268,7 +276,8 @@ impl Governor {
             }
         }
         let knows_libraries = self.learned.knows_libraries() || compilers.were_asked;
-        learned::write(place, &self.learned.with(learned, |key| come_to.contains(key)), knows_libraries)
+        let next_part = knows_libraries.then(|| self.learned.next_part());
+        learned::write(place, &self.learned.with(learned, |key| come_to.contains(key)), next_part)
     }
 }
 
@@ -298,8 +307,8 @@ fn names(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<(String, f64)> {
 /// What the compilers have told when they were asked last.
 #[derive(Default)]
 struct Compilers {
-    /// Methods that are hot.
-    hot: Vec<Row>,
+    /// Methods that are hot, and while they have not had time, those that are warm.
+    found: Vec<Row>,
     were_asked: bool,
     /// How many methods of all classes are.
     all_hot: usize,
@@ -399,13 +408,13 @@ impl Rounds {
                     self.trial.put_off(now);
                 }
                 self.tell(agent, true);
-                self.keep(agent, &self.averages.seen(now));
+                self.keep(agent, &self.averages.seen(now), now);
             }
             None if self.averages.is_due(now) => {
                 if self.averages.age(now).0 >= SETTLED.0 / 2 {
                     self.ask_compilers(agent, env, now);
                 }
-                self.keep(agent, &self.averages.seen(now));
+                self.keep(agent, &self.averages.seen(now), now);
                 self.averages.halve();
             }
             None => {
@@ -433,14 +442,14 @@ impl Rounds {
         let few = self.compilers.all_hot as f64 * (1.0 + MORE.0) + MORE.1;
         let have_done =
             self.compilers.were_asked && self.averages.age(now) >= SETTLED && all_hot as f64 <= few;
-        let mut hot = found.hot;
+        let mut methods = found.hot;
         if have_done {
-            let compiled: FxHashSet<u64> = hot.iter().chain(&found.warm).map(|row| row.key().0).collect();
+            let compiled: FxHashSet<u64> = methods.iter().chain(&found.warm).map(|row| row.key().0).collect();
             governor.waiting.sort(|class| compiled.contains(&class));
         } else {
-            hot.extend(found.warm);
+            methods.extend(found.warm);
         }
-        self.compilers = Compilers { hot, were_asked: true, all_hot, have_done };
+        self.compilers = Compilers { found: methods, were_asked: true, all_hot, have_done };
     }
 
     /// Gives some of the classes that have waited, and that the compilers have left alone, their trace points.
@@ -503,10 +512,16 @@ impl Rounds {
         if !self.compilers.were_asked && agent.governor.waiting.len() > 0 {
             self.ask_compilers(agent, env, now);
         }
-        let seen = self.averages.seen(now);
+        let mut seen = self.averages.seen(now);
+        if seen.is_empty() {
+            // What was tried is judged by the run that there was.
+            let recalled = agent.governor.recalled.lock().unwrap_or_else(|e| e.into_inner());
+            seen = self.averages.counted();
+            seen.retain(|(id, _)| recalled.tried.contains(id));
+        }
         // Nothing is learned of a program that was never traced.
         if !seen.is_empty() || self.compilers.were_asked {
-            self.keep(agent, &seen);
+            self.keep(agent, &seen, now);
         }
     }
 
@@ -582,9 +597,12 @@ impl Rounds {
 
     /// Keeps it for the next start, with what was `seen` of the run. Where that cannot be, it is said once, unless there is
     /// something for the next start already: then the file is one that came with the program, and is not meant to be written.
-    fn keep(&mut self, agent: &Agent, seen: &[(MethodId, f64)]) {
+    fn keep(&mut self, agent: &Agent, seen: &[(MethodId, f64)], now: Nanos) {
         let budget = agent.options.budget_share().unwrap_or_default();
-        let exact = self.averages.exact(seen, budget, self.cost.timed);
+        let exact = match self.averages.says_something(now) {
+            true => self.averages.exact(seen, budget, self.cost.timed),
+            false => 0,
+        };
         let dear = seen.len() - self.averages.too_dear(seen, budget, self.cost.plain);
         let places: FxHashMap<MethodId, usize> = (0..).zip(seen).map(|(i, (id, _))| (*id, i)).collect();
         let lesson = |id| {
