@@ -82,7 +82,9 @@ fn is_gone(name: &str) {
 fn jfr_finds_threads_where_they_are_without_an_agent() {
     for jdk in jdks() {
         let place = Place::new();
-        let running = start(&java(jdk, &place, DEPTH));
+        // The VM's own threads, which begin recordings, may have more frames than a sample holds by default.
+        let deeper = java(jdk, &place, DEPTH).option("-XX:FlightRecorderOptions=stackdepth=512");
+        let running = start(&deeper);
         for &engine in engines(jdk) {
             let what = format!("JDK {}, {}", jdk.version, engine.word());
             let recorded = profile(&place, &running, &["-d", "3s", "--engine", engine.word()]);
