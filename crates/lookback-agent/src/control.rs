@@ -73,11 +73,9 @@ pub(crate) fn run(agent: &'static Agent, messages: &Receiver<Message>) {
         c.frame(Control::round);
     }
     // An agent that has left has forgotten its methods; what it had learned is kept already.
-    c.frame(|c| {
-        if let Some(governor) = c.governor.as_mut().filter(|_| !agent.is_detached()) {
-            governor.end(agent, c.env);
-        }
-    });
+    if !agent.is_detached() {
+        c.learn();
+    }
     while !c.ending && !agent.held.lock().unwrap_or_else(|e| e.into_inner()).is_empty() {
         c.listen(Duration::from_nanos(TRY.0));
         c.frame(|c| retransform::held_back(c.agent, c.env));
@@ -94,6 +92,15 @@ impl Control<'_> {
             f(self);
             jni!(self.env, PopLocalFrame, std::ptr::null_mut());
         }
+    }
+
+    /// Keeps what the run has taught, while the methods are still known.
+    fn learn(&mut self) {
+        self.frame(|c| {
+            if let Some(governor) = c.governor.as_mut() {
+                governor.end(c.agent, c.env);
+            }
+        });
     }
 
     /// Waits for a message for as long as `pause`, and obeys it.
@@ -266,6 +273,7 @@ impl Control<'_> {
             }
             Request::EndProfile { file, force } => self.end_profile(file, force),
             Request::Detach { .. } => {
+                self.learn();
                 let done = self.stop().unwrap_or_default();
                 let mut message = String::new();
                 self.frame(|c| message = detach::leave(c.agent, c.env, &done));

@@ -76,6 +76,25 @@ fn libraries_wait_at_a_first_start_and_the_next_one_leaves_out_what_the_compiler
 }
 
 #[test]
+fn an_agent_that_leaves_has_learned_like_one_whose_program_ends() {
+    let place = Place::new();
+    let mut running = Java::new(&jdks()[0], &place, &["FirstStart"]).start();
+    running.until("ready");
+    let (pid, file) = (running.pid.to_string(), place.file("learned").display().to_string());
+    place.lookback(&["attach", &pid, "--learned", &file]).ok();
+    run(&mut running);
+    assert_eq!(waiting(&place, &running), 2);
+    place.lookback(&["detach", &pid]).ok();
+    let learned = std::fs::read_to_string(&file).expect("what was learned");
+    assert!(learned.contains(&row("compiled", "Hot")), "{learned}");
+    assert!(!learned.contains(&row("compiled", "Cold")), "{learned}");
+    place.lookback(&["attach", &pid, "--learned", &file]).ok();
+    run(&mut running);
+    assert_eq!(called(&place.dump(running.pid)), [true, true, false]);
+    running.end().ok();
+}
+
+#[test]
 fn what_has_stayed_cold_is_traced_half_a_minute_later() {
     let place = Place::new();
     let mut running = started(&jdks()[0], &place, "");
