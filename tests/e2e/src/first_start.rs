@@ -104,6 +104,9 @@ fn what_has_stayed_cold_is_traced_half_a_minute_later() {
         run(&mut running);
     }
     assert!(begun.elapsed() > Duration::from_secs(29), "{:?}", begun.elapsed());
+    // A program that is killed now leaves to its next start what is hot.
+    let learned = std::fs::read_to_string(place.file("learned")).unwrap_or_default();
+    assert!(learned.contains(&row("compiled", "Hot")), "{learned}");
     run(&mut running);
     assert_eq!(called(&place.dump(running.pid)), [true, true, false]);
     running.end().ok();

@@ -144,7 +144,7 @@ impl Learned {
 
     /// Whether a method was recorded so seldom that its times may be exact.
     pub(crate) fn is_exact(&self, class: u64, method: u64) -> bool {
-        self.rows.get(&(class, method)).is_some_and(|row| row.kind == Kind::Exact)
+        self.kind((class, method)) == Some(Kind::Exact)
     }
 
     /// What the next start should know: what this run has `learned`, and what it has not come to.

@@ -96,7 +96,7 @@ struct Recalled {
     all: FxHashSet<Key>,
     /// Classes with methods that were never recorded, by the hashes of their names.
     compiled: FxHashSet<u64>,
-    /// Methods of that kind that are traced in this run, to see what they cost.
+    /// Methods that were warm and are traced in this run, to see what they cost.
     tried: FxHashSet<MethodId>,
     /// Those that the control thread has not heard of.
     new: Vec<(MethodId, f64)>,
@@ -310,7 +310,7 @@ struct Compilers {
     /// Methods that are hot, and while they have not had time, those that are warm.
     found: Vec<Row>,
     were_asked: bool,
-    /// How many methods of all classes are.
+    /// How many methods of all classes are hot.
     all_hot: usize,
     /// Whether they have had time for all that is.
     have_done: bool,
