@@ -566,6 +566,13 @@ impl Jvmti {
         Ok(class)
     }
 
+    /// Bytes of a method's bytecode, as it is now.
+    pub fn code_size(self, method: jmethodID) -> Result<jlong> {
+        let (mut start, mut end) = (0, 0);
+        call!(self, 71, method => jmethodID, &raw mut start => *mut jlong, &raw mut end => *mut jlong)?;
+        Ok(end - start + 1)
+    }
+
     fn line_table(self, method: jmethodID) -> Result<Vec<LineNumberEntry>> {
         let (mut n, mut p) = (0, null_mut::<LineNumberEntry>());
         call!(self, 70, method => jmethodID, &raw mut n => *mut jint,

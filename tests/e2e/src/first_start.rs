@@ -64,6 +64,8 @@ fn libraries_wait_at_a_first_start_and_the_next_one_leaves_out_what_the_compiler
         // It may be this short at each start.
         running.end().ok();
         assert!(learned().contains(&row("compiled", "Hot")), "{}", learned());
+        let inlined = "compiled\t0\torg.acme.library.Library$Hot\t<init>\t(I)V\n";
+        assert!(learned().contains(inlined), "{}", learned());
         assert!(!learned().contains(&row("compiled", "Cold")), "{}", learned());
         let mut running = started(jdk, &place, "");
         run(&mut running);

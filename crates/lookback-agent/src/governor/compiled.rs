@@ -4,7 +4,8 @@
 //! them. So it is asked for all at once, now and then, on the control thread, and the event is off in between: 70 to 100 ms for 10,000
 //! compiled methods. It does not say which compiler a method's code is of. But HotSpot keeps its own code between that of the first
 //! compiler, which still counts calls, and the code that no longer does. Where all stand in one heap, whatever was compiled is
-//! final by this.
+//! final by this. What is inlined is told by the places in code where a thread may stop or fail, so a method without such a place
+//! is inlined in silence.
 
 use super::learned::{Kind, Row};
 use crate::agent::Agent;
@@ -15,6 +16,9 @@ use lookback_jvmti::{Event, inlined};
 use rustc_hash::FxHashSet;
 use std::ffi::c_void;
 use std::sync::Mutex;
+
+/// Bytes of bytecode of a method that is likely to be inlined in silence where it is hot. So is any constructor.
+const SILENT: i64 = 12;
 
 /// What the VM tells while it is asked.
 #[derive(Default)]
@@ -33,9 +37,9 @@ struct Told {
 /// Compiled methods of classes that were asked for.
 #[derive(Default)]
 pub(super) struct Found {
-    /// Those whose code will not be compiled again, or is part of such.
+    /// Those whose code will not be compiled again, or is part of such, as far as that can be told.
     pub(super) hot: Vec<Row>,
-    /// Those that have been called some hundred times.
+    /// All others: they have been called some hundred times.
     pub(super) warm: Vec<Row>,
     /// How many methods of all classes are hot.
     pub(super) all_hot: usize,
@@ -85,11 +89,14 @@ impl Compiled {
             let (method, descriptor) = agent.jvmti.method_signature(method).ok()?;
             Some(Row { kind, per_second: 0.0, class, method, descriptor })
         };
-        let warm = first_code.difference(&final_code);
-        Some(Found {
-            warm: warm.filter_map(|&method| wanted(Kind::Warm, method)).collect(),
-            hot: final_code.iter().filter_map(|&method| wanted(Kind::Compiled, method)).collect(),
-            all_hot: final_code.len(),
-        })
+        let first = first_code.difference(&final_code).filter_map(|&method| {
+            let row = wanted(Kind::Warm, method)?;
+            let is_silent =
+                row.method == "<init>" || agent.jvmti.code_size(method).is_ok_and(|size| size <= SILENT);
+            Some(if is_silent { Row { kind: Kind::Compiled, ..row } } else { row })
+        });
+        let all = first.chain(final_code.iter().filter_map(|&method| wanted(Kind::Compiled, method)));
+        let (warm, hot) = all.partition(|row| row.kind == Kind::Warm);
+        Some(Found { warm, hot, all_hot: final_code.len() })
     }
 }
