@@ -37,7 +37,7 @@ struct Told {
 /// Compiled methods of classes that were asked for.
 #[derive(Default)]
 pub(super) struct Found {
-    /// Those whose code will not be compiled again, or is part of such, as far as that can be told.
+    /// Those whose code will not be compiled again, or is part of such, or may be in silence.
     pub(super) hot: Vec<Row>,
     /// All others: they have been called some hundred times.
     pub(super) warm: Vec<Row>,
