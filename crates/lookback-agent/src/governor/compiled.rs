@@ -84,19 +84,17 @@ impl Compiled {
         let told = each(Event::DynamicCodeGenerated).and_then(|()| each(Event::CompiledMethodLoad));
         let Told { final_code, first_code, .. } = set(None).filter(|_| told.is_ok())?;
         // A method whose class is gone meanwhile has no name.
-        let wanted = |kind, method| {
+        let row = |&method: &jmethodID| {
             let class = class_name(agent.jvmti, env, method).filter(|name| is_wanted(hash_class(name)))?;
-            let (method, descriptor) = agent.jvmti.method_signature(method).ok()?;
-            Some(Row { kind, per_second: 0.0, class, method, descriptor })
-        };
-        let first = first_code.difference(&final_code).filter_map(|&method| {
-            let row = wanted(Kind::Warm, method)?;
+            let (name, descriptor) = agent.jvmti.method_signature(method).ok()?;
             let is_silent =
-                row.method == "<init>" || agent.jvmti.code_size(method).is_ok_and(|size| size <= SILENT);
-            Some(if is_silent { Row { kind: Kind::Compiled, ..row } } else { row })
-        });
-        let all = first.chain(final_code.iter().filter_map(|&method| wanted(Kind::Compiled, method)));
-        let (warm, hot) = all.partition(|row| row.kind == Kind::Warm);
+                || name == "<init>" || agent.jvmti.code_size(method).is_ok_and(|size| size <= SILENT);
+            let is_hot = final_code.contains(&method) || is_silent();
+            let kind = if is_hot { Kind::Compiled } else { Kind::Warm };
+            Some(Row { kind, per_second: 0.0, class, method: name, descriptor })
+        };
+        let rows = final_code.union(&first_code).filter_map(row);
+        let (warm, hot) = rows.partition(|row| row.kind == Kind::Warm);
         Some(Found { warm, hot, all_hot: final_code.len() })
     }
 }
