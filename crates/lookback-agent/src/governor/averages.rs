@@ -20,10 +20,15 @@ pub(super) const PLAIN: f64 = 0.01;
 /// A run says something when it has lasted so long, and says it anew each time that it has lasted twice as long.
 const FIRST: Nanos = Nanos(10_000_000_000);
 
+/// A program is at work while it takes such a share of one core, Lookback's own threads with it.
+const ACTIVE: f64 = 0.02;
+
 /// Counts of a run, all of which are halved each time that something was said.
 pub(super) struct Averages {
     begun: Nanos,
     due: Nanos,
+    /// Seconds in which the program was at work, all of which count.
+    active: f64,
     /// Seconds, and those of the program's processor time.
     seconds: f64,
     busy: f64,
@@ -33,7 +38,14 @@ pub(super) struct Averages {
 
 impl Averages {
     pub(super) fn begin(now: Nanos) -> Averages {
-        Averages { begun: now, due: now.plus(FIRST.0), seconds: 0.0, busy: 0.0, records: Vec::new() }
+        Averages {
+            begun: now,
+            due: now.plus(FIRST.0),
+            active: 0.0,
+            seconds: 0.0,
+            busy: 0.0,
+            records: Vec::new(),
+        }
     }
 
     /// How long the run has lasted.
@@ -41,8 +53,16 @@ impl Averages {
         now.since(self.begun)
     }
 
+    /// How long the program was at work.
+    pub(super) fn active(&self) -> Nanos {
+        Nanos((self.active * 1e9) as u64)
+    }
+
     /// Counts what was recorded in so many seconds, of which the program took `busy` of processor time.
     pub(super) fn add(&mut self, rates: &[Rate], seconds: f64, busy: f64) {
+        if busy >= ACTIVE * seconds {
+            self.active += seconds;
+        }
         self.seconds += seconds;
         self.busy += busy;
         for rate in rates {
@@ -159,6 +179,8 @@ mod tests {
         assert_eq!(averages.seen(Nanos(20 * SECOND)), [(MethodId(1), 3_000.0)]);
         // 20 s of processor time in 15.
         assert!((averages.room(0.03) - 0.04e9).abs() < 1.0);
+        averages.add(&[], 10.0, 0.1);
+        assert_eq!(averages.active(), Nanos(20 * SECOND));
     }
 
     #[test]

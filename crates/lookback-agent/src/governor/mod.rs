@@ -9,7 +9,9 @@
 mod averages;
 mod choice;
 mod compiled;
+mod compilers;
 mod cost;
+mod heat;
 mod learned;
 mod measured;
 mod overrun;
@@ -25,7 +27,9 @@ use crate::retransform;
 use averages::Averages;
 use choice::{Chooser, Decision};
 use compiled::Compiled;
+use compilers::Compilers;
 pub(crate) use cost::Cost;
+use heat::{Heat, Moment, SETTLED};
 use jni_sys::JNIEnv;
 use learned::{Key, Kind, Learned, Row, UNKNOWN};
 use lookback_format::control::{Dropped, Governing};
@@ -50,14 +54,9 @@ const DECIDE: Nanos = Nanos(250_000_000);
 const OFTEN: f64 = 100.0;
 /// A class that could not be changed is tried again after so long.
 const HELD: Nanos = Nanos(10_000_000_000);
-/// The compilers have done what there is when the program has run so long, and they have found no more hot methods since they were
-/// asked last, half as long ago, than this share and number: what looks cold before is only not hot yet. They are asked first when
-/// half of that is over.
-const SETTLED: Nanos = Nanos(30_000_000_000);
-const MORE: (f64, f64) = (0.05, 20.0);
-/// Then classes that have waited get their trace points, as many at a time as make one stop of the program; to rewrite them may take
-/// a hundredth of the time.
-const REWRITES: u64 = 100;
+/// Once the compilers have done, classes that have waited get their trace points, as many at a time as make one stop of the program;
+/// to rewrite them may take such a share of the program's processor time, or what harms nobody.
+const REWRITES: f64 = 0.01;
 /// Nobody ends tracing on fewer trials.
 const ENOUGH: u32 = 40;
 /// What costs less of one core than this harms nobody, whatever share it is of an idle program.
@@ -244,27 +243,22 @@ impl Governor {
     fn keep(
         &self,
         agent: &Agent,
-        compilers: &Compilers,
+        heat: &Heat,
         seen: &[(MethodId, f64)],
         lesson: impl Fn(MethodId) -> Option<Kind>,
     ) -> io::Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        let found: FxHashMap<Key, Kind> = compilers.found.iter().map(|row| (row.key(), row.kind)).collect();
         // What was never recorded is dropped for as long as it is hot, or not tried.
         let dropped = rows(agent, Kind::Dropped, &told.methods).into_iter().filter_map(|(_, row)| {
             if row.per_second < UNKNOWN {
                 return Some(row);
             }
-            let kind = match found.get(&row.key()) {
-                None if compilers.have_done => return None,
-                Some(Kind::Compiled) => Kind::Compiled,
-                _ => self.learned.kind(row.key())?,
-            };
+            let kind = heat.of(row.key(), self.learned.kind(row.key()))?;
             Some(Row { kind, per_second: 0.0, ..row })
         });
         let mut come_to = self.recalled.lock().unwrap_or_else(|e| e.into_inner()).all.clone();
-        let waiting = compilers.found.iter().filter(|row| self.waiting.has(row.key().0)).cloned();
+        let waiting = heat.found().filter(|row| self.waiting.has(row.key().0)).cloned();
         let mut learned: Vec<Row> = dropped.chain(waiting).collect();
         come_to.extend(learned.iter().map(Row::key));
         for (id, row) in rows(agent, Kind::Exact, seen) {
@@ -275,7 +269,7 @@ impl Governor {
                 learned.push(Row { kind, ..row });
             }
         }
-        let knows_libraries = self.learned.knows_libraries() || compilers.were_asked;
+        let knows_libraries = self.learned.knows_libraries() || heat.were_asked();
         let next_part = knows_libraries.then(|| self.learned.next_part());
         learned::write(place, &self.learned.with(learned, |key| come_to.contains(key)), next_part)
     }
@@ -304,18 +298,6 @@ fn names(agent: &Agent, methods: &[(MethodId, f64)]) -> Vec<(String, f64)> {
     rows(agent, Kind::Dropped, methods).into_iter().map(|(_, row)| (row.name(), row.per_second)).collect()
 }
 
-/// What the compilers have told when they were asked last.
-#[derive(Default)]
-struct Compilers {
-    /// Methods that are hot, and while they have not had time, those that are warm.
-    found: Vec<Row>,
-    were_asked: bool,
-    /// How many methods of all classes are hot.
-    all_hot: usize,
-    /// Whether they have had time for all that is.
-    have_done: bool,
-}
-
 /// The governor's work, in the hands of the control thread.
 pub(crate) struct Rounds {
     looks: Looks,
@@ -333,6 +315,7 @@ pub(crate) struct Rounds {
     overrun: Option<Overrun>,
     averages: Averages,
     compilers: Compilers,
+    heat: Heat,
     /// When more classes may come in.
     next_come: Nanos,
     kept_fails: bool,
@@ -359,6 +342,7 @@ impl Rounds {
             overrun: None,
             averages: Averages::begin(now),
             compilers: Compilers::default(),
+            heat: Heat::default(),
             next_come: now,
             kept_fails: false,
             held: FxHashMap::default(),
@@ -424,7 +408,7 @@ impl Rounds {
                 });
             }
         }
-        self.let_in(agent, env, now);
+        self.let_in(agent, env, cpu, now);
         self.exceeds(agent, cpu, now)
     }
 
@@ -438,22 +422,16 @@ impl Rounds {
         }
         let wanted = |class| governor.waiting.has(class) || known.contains(&class);
         let Some(found) = governor.compiled.ask(agent, env, wanted) else { return };
-        let all_hot = found.all_hot;
-        let few = self.compilers.all_hot as f64 * (1.0 + MORE.0) + MORE.1;
-        let have_done =
-            self.compilers.were_asked && self.averages.age(now) >= SETTLED && all_hot as f64 <= few;
-        let mut methods = found.hot;
-        if have_done {
-            let compiled: FxHashSet<u64> = methods.iter().chain(&found.warm).map(|row| row.key().0).collect();
-            governor.waiting.sort(|class| compiled.contains(&class));
-        } else {
-            methods.extend(found.warm);
+        let (age, active) = (self.averages.age(now), self.averages.active());
+        let moment = Moment { age, active, compilers: self.compilers.at_work(now) };
+        if let Some(waiting) = self.heat.hear(found, &moment) {
+            governor.waiting.sort(|class| waiting.contains(&class));
         }
-        self.compilers = Compilers { found: methods, were_asked: true, all_hot, have_done };
     }
 
-    /// Gives some of the classes that have waited, and that the compilers have left alone, their trace points.
-    fn let_in(&mut self, agent: &Agent, env: *mut JNIEnv, now: Nanos) {
+    /// Gives some of the classes that have waited, and need not any more, their trace points. `cpu` is the program's processor time, a
+    /// share of one core.
+    fn let_in(&mut self, agent: &Agent, env: *mut JNIEnv, cpu: f64, now: Nanos) {
         let is_time = now >= self.next_come && self.chooser.cost() < self.chooser.budget();
         if !is_time || !agent.governor.waiting.has_cold() {
             return;
@@ -465,7 +443,8 @@ impl Rounds {
         if !classes.is_empty() {
             retransform::named(agent, env, &classes);
             let ended = clock::now();
-            self.next_come = ended.plus(ended.since(begun).0 * REWRITES);
+            let pause = ended.since(begun).0 as f64 / (REWRITES * cpu).max(HARMLESS);
+            self.next_come = ended.plus(pause as u64);
             self.trial.put_off(now);
         }
     }
@@ -509,7 +488,7 @@ impl Rounds {
     /// short to have been asked about, the compilers tell now: else a program that is always short would always be at its first start.
     pub(crate) fn end(&mut self, agent: &Agent, env: *mut JNIEnv) {
         let now = clock::now();
-        if !self.compilers.were_asked && agent.governor.waiting.len() > 0 {
+        if !self.heat.were_asked() && agent.governor.waiting.len() > 0 {
             self.ask_compilers(agent, env, now);
         }
         let mut seen = self.averages.seen(now);
@@ -520,7 +499,7 @@ impl Rounds {
             seen.retain(|(id, _)| recalled.tried.contains(id));
         }
         // Nothing is learned of a program that was never traced.
-        if !seen.is_empty() || self.compilers.were_asked {
+        if !seen.is_empty() || self.heat.were_asked() {
             self.keep(agent, &seen, now);
         }
     }
@@ -613,7 +592,7 @@ impl Rounds {
                 _ => None,
             }
         };
-        let kept = agent.governor.keep(agent, &self.compilers, seen, lesson);
+        let kept = agent.governor.keep(agent, &self.heat, seen, lesson);
         if let (Err(e), Some(place), false) = (kept, &agent.governor.place, self.kept_fails) {
             self.kept_fails = true;
             if agent.governor.learned.is_there() {

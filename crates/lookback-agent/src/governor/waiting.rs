@@ -3,8 +3,8 @@
 //! The constraint that shaped it: what a first start pays, it pays for code of which nothing is known yet. It is compiled with
 //! trace points, found to be hot, and compiled anew: processor time of the first 30 s +53 % in the geometric mean of eight
 //! programs, where waits alone cost 1 % (docs/BUDGET.md, "The first start"). But what the compilers have left alone can be
-//! rewritten for next to nothing. So all but the program's own code waits, comes in later as far as it has stayed cold, and what
-//! is hot by then has no trace points at the next start either.
+//! rewritten for next to nothing, and later what is only warm. So all but the program's own code waits, comes in later as far as it
+//! is not hot, and what is hot by then has no trace points at the next start either.
 
 use rustc_hash::FxHashSet;
 use std::sync::{Mutex, MutexGuard};
@@ -88,10 +88,10 @@ impl Waiting {
         self.lock().is_some_and(|inner| inner.waiting.contains(&class))
     }
 
-    /// Lets all classes come in but those with compiled code.
-    pub(crate) fn sort(&self, is_compiled: impl Fn(u64) -> bool) {
+    /// Lets all classes come in but those that must go on waiting.
+    pub(crate) fn sort(&self, goes_on: impl Fn(u64) -> bool) {
         if let Some(mut inner) = self.lock() {
-            inner.cold = inner.waiting.iter().copied().filter(|&class| !is_compiled(class)).collect();
+            inner.cold = inner.waiting.iter().copied().filter(|&class| !goes_on(class)).collect();
         }
     }
 

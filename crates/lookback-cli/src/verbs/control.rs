@@ -132,7 +132,7 @@ fn costs(governing: &Governing) -> String {
     lines.extend(governing.dropped.iter().take(SHOWN).map(|dropped| {
         let why = match dropped.records_per_second {
             Some(rate) => format!("{} records/s", count(rate.max(0.0) as u64)),
-            None => "hot in an earlier run, by the compilers".into(),
+            None => "hot in an earlier run, judging by what was compiled".into(),
         };
         format!("  {}, {why}", printable(&dropped.method))
     }));
