@@ -10,8 +10,9 @@ use super::learned::{Key, Kind, Row};
 use lookback_format::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The compilers have done what there is when the program has run so long, and since they were asked last, half as long ago, they were
-/// idle but for such a share of the time, or have found no more hot methods than this share and number.
+/// The compilers have done what there is when the program has been at work for so long, and since they were asked last, in the later half
+/// of the run, they were idle but for such a share of the time, or have found no more hot methods than this share and number. They
+/// are asked first when half of that is over.
 pub(super) const SETTLED: Nanos = Nanos(30_000_000_000);
 const IDLE: f64 = 0.1;
 const MORE: (f64, f64) = (0.05, 20.0);
@@ -36,35 +37,30 @@ pub(super) struct Heat {
     found: FxHashMap<Key, Row>,
 }
 
-/// How a program stands when its compilers are asked.
-pub(super) struct Moment {
-    /// How long it has run.
-    pub(super) age: Nanos,
-    /// For how much of that it was at work.
-    pub(super) active: Nanos,
-    /// How many compilers were at work since they were asked last, on average.
-    pub(super) compilers: Option<f64>,
-}
-
 impl Heat {
     /// Whether the compilers were asked at all.
     pub(super) fn were_asked(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// They have been asked. Which classes, by the hashes of their names, must go on waiting, once they have done: those with
-    /// compiled code, or after a while with hot code, since what is only warm is soon compiled anew.
-    pub(super) fn hear(&mut self, found: Found, moment: &Moment) -> Option<FxHashSet<u64>> {
+    /// They have been asked, when the program had been `active` for so long, and so many of them at work on average since they were asked
+    /// last. Which classes, by the hashes of their names, must go on waiting, once they have done: those with compiled code, or after a
+    /// while with hot code, since what is only warm is soon compiled anew.
+    pub(super) fn hear(
+        &mut self,
+        found: Found,
+        active: Nanos,
+        at_work: Option<f64>,
+    ) -> Option<FxHashSet<u64>> {
         let few = self.all_hot as f64 * (1.0 + MORE.0) + MORE.1;
-        let are_idle = moment.compilers.is_some_and(|at_work| at_work < IDLE);
-        self.have_done =
-            self.were_asked() && moment.age >= SETTLED && (are_idle || found.all_hot as f64 <= few);
+        let are_idle = at_work.is_some_and(|at_work| at_work < IDLE);
+        self.have_done = self.were_asked() && active >= SETTLED && (are_idle || found.all_hot as f64 <= few);
         self.is_late = self.asked.is_some_and(|active| active >= EARLY);
-        (self.asked, self.all_hot) = (Some(moment.active), found.all_hot);
+        (self.asked, self.all_hot) = (Some(active), found.all_hot);
         let warm = if self.is_late { &[][..] } else { &found.warm[..] };
         let classes = found.hot.iter().chain(warm).map(|row| row.key().0).collect();
         if !self.is_late {
-            self.early = found.hot.iter().map(Row::key).collect();
+            self.early.extend(found.hot.iter().map(Row::key));
         }
         let hot = found.hot.into_iter().map(|row| {
             let is_early = self.early.contains(&row.key());
@@ -112,9 +108,8 @@ mod tests {
     fn hear(heat: &mut Heat, seconds: u64, hot: &[&str], warm: &[&str], all_hot: usize) -> Option<usize> {
         let hot = hot.iter().map(|class| row(class)).collect();
         let warm = warm.iter().map(|class| Row { kind: Kind::Warm, ..row(class) }).collect();
-        let time = Nanos(seconds * SECOND);
-        let moment = Moment { age: time, active: time, compilers: Some(0.5) };
-        heat.hear(Found { hot, warm, all_hot }, &moment).map(|classes| classes.len())
+        let classes = heat.hear(Found { hot, warm, all_hot }, Nanos(seconds * SECOND), Some(0.5));
+        classes.map(|classes| classes.len())
     }
 
     fn kinds<const N: usize>(heat: &Heat, classes: [&str; N]) -> [Option<Kind>; N] {
@@ -140,8 +135,8 @@ mod tests {
     fn what_becomes_hot_late_counts_as_warm() {
         let mut heat = Heat::default();
         hear(&mut heat, 20, &["a"], &[], 1);
-        hear(&mut heat, 40, &["a", "b"], &["c"], 2);
-        assert_eq!(kinds(&heat, ["a", "b"]), [Some(Kind::Compiled); 2], "after 20 s it is early");
+        hear(&mut heat, 40, &["b"], &["c"], 2);
+        assert_eq!(kinds(&heat, ["b"]), [Some(Kind::Compiled)], "after 20 s it is early");
         hear(&mut heat, 80, &["a", "b", "c"], &[], 3);
         hear(&mut heat, 160, &["a", "b", "c", "d"], &[], 4);
         let (hot, warm) = (Some(Kind::Compiled), Some(Kind::Warm));
@@ -149,18 +144,16 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_hot_after_a_program_was_idle_is_not_late() {
+    fn compilers_that_are_idle_have_done_once_the_program_has_worked() {
         let mut heat = Heat::default();
-        let mut hear = |age: u64, active: u64, hot: &[&str]| {
+        let mut hear = |active: u64, at_work: f64, hot: &[&str]| {
             let hot: Vec<Row> = hot.iter().map(|class| row(class)).collect();
-            let found = Found { all_hot: 1_000 * hot.len(), hot, warm: vec![row("warm")] };
-            let (age, active) = (Nanos(age * SECOND), Nanos(active * SECOND));
-            heat.hear(found, &Moment { age, active, compilers: Some(0.01) }).is_some()
+            let found = Found { all_hot: 1_000 * hot.len(), hot, warm: Vec::new() };
+            heat.hear(found, Nanos(active * SECOND), Some(at_work)).is_some()
         };
-        assert!(!hear(20, 10, &["a"]), "since when?");
-        assert!(hear(40, 10, &["a"]) && hear(80, 11, &["a", "b"]), "compilers have nothing to do");
-        hear(160, 90, &["a", "b", "c"]);
-        hear(320, 250, &["a", "b", "c", "d"]);
+        assert!(!hear(10, 0.05, &["a"]) && !hear(11, 0.05, &["a", "b"]), "it is idle itself");
+        assert!(!hear(50, 0.5, &["a", "b", "c"]), "its work begins");
+        assert!(hear(170, 0.05, &["a", "b", "c", "d"]));
         let (hot, warm) = (Some(Kind::Compiled), Some(Kind::Warm));
         assert_eq!(kinds(&heat, ["a", "b", "c", "d"]), [hot, hot, hot, warm]);
     }

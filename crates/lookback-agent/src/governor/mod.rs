@@ -29,7 +29,7 @@ use choice::{Chooser, Decision};
 use compiled::Compiled;
 use compilers::Compilers;
 pub(crate) use cost::Cost;
-use heat::{Heat, Moment, SETTLED};
+use heat::{Heat, SETTLED};
 use jni_sys::JNIEnv;
 use learned::{Key, Kind, Learned, Row, UNKNOWN};
 use lookback_format::control::{Dropped, Governing};
@@ -422,9 +422,8 @@ impl Rounds {
         }
         let wanted = |class| governor.waiting.has(class) || known.contains(&class);
         let Some(found) = governor.compiled.ask(agent, env, wanted) else { return };
-        let (age, active) = (self.averages.age(now), self.averages.active());
-        let moment = Moment { age, active, compilers: self.compilers.at_work(now) };
-        if let Some(waiting) = self.heat.hear(found, &moment) {
+        let at_work = self.compilers.at_work(now);
+        if let Some(waiting) = self.heat.hear(found, self.averages.active(), at_work) {
             governor.waiting.sort(|class| waiting.contains(&class));
         }
     }
