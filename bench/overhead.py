@@ -147,7 +147,7 @@ def latencies(compared, metric):
 def compared(lookback, results, metric):
     """What the lab tells of the default state beside the bare program."""
     answer = subprocess.run(
-        [lookback, "lab", "compare", results, "bare", "lookback-learned", "--metric", metric, "--json"],
+        [lookback, "lab", "compare", results, "g1|bare", "g1|lookback-learned", "--metric", metric, "--json"],
         check=True, stdout=subprocess.PIPE, text=True,
     )
     return json.loads(answer.stdout)
