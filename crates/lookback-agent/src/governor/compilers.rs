@@ -20,10 +20,13 @@ impl Compilers {
     /// How many of them were at work, on average, since it was asked last. None at first, and when there are none.
     pub(super) fn at_work(&mut self, now: Nanos) -> Option<f64> {
         let taken: FxHashMap<u32, u64> = threads().collect();
-        let (before, all) = self.last.replace((now, taken.clone()))?;
-        let since = |(thread, taken): (&u32, &u64)| taken - all.get(thread).unwrap_or(&0).min(taken);
-        let at_work: u64 = taken.iter().map(since).sum();
-        (!taken.is_empty()).then(|| at_work as f64 / now.since(before).0.max(1) as f64)
+        let at_work = self.last.as_ref().filter(|_| !taken.is_empty()).map(|(then, before)| {
+            let since =
+                |(thread, taken): (&u32, &u64)| taken.saturating_sub(*before.get(thread).unwrap_or(&0));
+            taken.iter().map(since).sum::<u64>() as f64 / now.since(*then).0.max(1) as f64
+        });
+        self.last = Some((now, taken));
+        at_work
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Dropped,
     /// It was never recorded, and the compilers have found it to be hot: it would cost too much.
     Compiled,
-    /// It was never recorded, and is compiled, but not for good: the compilers had too much to do to say more.
+    /// It was never recorded, and is compiled, but not for good, when the compilers had too much to do to say more, or late.
     Warm,
     /// Its times may be exact.
     Exact,

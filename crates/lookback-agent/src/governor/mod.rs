@@ -432,7 +432,7 @@ impl Rounds {
     /// share of one core.
     fn let_in(&mut self, agent: &Agent, env: *mut JNIEnv, cpu: f64, now: Nanos) {
         let is_time = now >= self.next_come && self.chooser.cost() < self.chooser.budget();
-        if !is_time || !agent.governor.waiting.has_cold() {
+        if !is_time || !agent.governor.waiting.has_ready() {
             return;
         }
         let begun = clock::now();

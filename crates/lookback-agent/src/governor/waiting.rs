@@ -29,7 +29,7 @@ struct Inner {
     own: FxHashSet<u64>,
     own_methods: usize,
     /// Those that may have trace points now.
-    cold: Vec<u64>,
+    ready: Vec<u64>,
 }
 
 impl Waiting {
@@ -91,21 +91,21 @@ impl Waiting {
     /// Lets all classes come in but those that must go on waiting.
     pub(crate) fn sort(&self, goes_on: impl Fn(u64) -> bool) {
         if let Some(mut inner) = self.lock() {
-            inner.cold = inner.waiting.iter().copied().filter(|&class| !goes_on(class)).collect();
+            inner.ready = inner.waiting.iter().copied().filter(|&class| !goes_on(class)).collect();
         }
     }
 
     /// Whether some may come in.
-    pub(crate) fn has_cold(&self) -> bool {
-        self.lock().is_some_and(|inner| !inner.cold.is_empty())
+    pub(crate) fn has_ready(&self) -> bool {
+        self.lock().is_some_and(|inner| !inner.ready.is_empty())
     }
 
     /// As many as `most` of those that may come in, which wait no more. Those that run now wait until the compilers are asked again.
     pub(crate) fn take(&self, most: usize, runs: impl Fn(u64) -> bool) -> FxHashSet<u64> {
         let Some(mut inner) = self.lock() else { return FxHashSet::default() };
-        let left = inner.cold.len().saturating_sub(most);
+        let left = inner.ready.len().saturating_sub(most);
         let taken: FxHashSet<u64> =
-            inner.cold.split_off(left).into_iter().filter(|&class| !runs(class)).collect();
+            inner.ready.split_off(left).into_iter().filter(|&class| !runs(class)).collect();
         for class in &taken {
             inner.waiting.remove(class);
             inner.come.insert(*class);
@@ -163,6 +163,6 @@ mod tests {
         assert!(!waiting.holds(1, || false));
         waiting.add(1);
         waiting.sort(|_| false);
-        assert!(waiting.len() == 0 && !waiting.has_cold());
+        assert!(waiting.len() == 0 && !waiting.has_ready());
     }
 }
