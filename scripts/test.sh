@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs the tests: scripts/test.sh [PART...]; all parts without an argument.
 #
-# One line a part when it passes, its whole output when it fails; the last line is `N passed, N failed`.
+# One line a part when it passes, its whole output when it fails; the last line is `N passed, N failed`. All parts
+# together run on two lanes, since most of a part waits for one compiler or one browser, but for the end-to-end tests,
+# which come last and alone: they have deadlines.
 # Constraint: a part that fails does not keep the others from running, and a part that ends badly without
 # naming a failed test counts as one failed. Must not build anything that `make build` has not.
 set -euo pipefail
@@ -9,7 +11,9 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 use_tools
 cd "$root"
-parts=(rust ring-models ring-races web java perfetto e2e)
+lane_rust=(rust ring-models ring-races)
+lane_others=(web java perfetto)
+parts=("${lane_rust[@]}" "${lane_others[@]}" e2e)
 logs=$target/test
 mkdir -p "$logs"
 
@@ -80,24 +84,46 @@ elif ! has_compiler "$jdk25"; then
 fi
 [ -z "$warning" ] || say "$warning"
 
-[ $# -eq 0 ] || parts=("$@")
+# run_parts PART... one after the other; each leaves PASSED FAILED in its .count.
+run_parts() {
+  local part log start status passed failed
+  for part in "$@"; do
+    log=$logs/$part.log
+    start=$SECONDS
+    # A subshell of its own, so that `set -e` holds inside the part.
+    set +e
+    ( set -e; "part_$part" ) >"$log" 2>&1 </dev/null
+    status=$?
+    set -e
+    count "$log" "$status" >"$logs/$part.count"
+    if [ "$status" -ne 0 ] || [ "${V:-}" = 1 ]; then cat "$log"; fi
+    read -r passed failed <"$logs/$part.count"
+    printf 'test %-12s %4d passed, %d failed, %d s\n' "$part" "$passed" "$failed" "$((SECONDS - start))"
+  done
+}
+
+for part in "$@"; do
+  declare -F "part_$part" >/dev/null || fail "there is no part '$part'; the parts are: ${parts[*]}"
+done
+rm -f "$logs"/*.count
+if [ $# -gt 0 ]; then
+  parts=("$@")
+  run_parts "${parts[@]}"
+else
+  # What runs in the background does not hear Ctrl-C.
+  trap 'kill 0' INT
+  run_parts "${lane_rust[@]}" &
+  rust=$!
+  run_parts "${lane_others[@]}"
+  wait "$rust"
+  run_parts e2e
+fi
 total_passed=0
 total_failed=0
 for part in "${parts[@]}"; do
-  declare -F "part_$part" >/dev/null || fail "there is no part '$part'; the parts are: rust ring-models ring-races web java perfetto e2e"
-  log=$logs/$part.log
-  start=$SECONDS
-  status=0
-  # A subshell of its own, so that `set -e` holds inside the part.
-  set +e
-  ( set -e; "part_$part" ) >"$log" 2>&1 </dev/null
-  status=$?
-  set -e
-  read -r passed failed < <(count "$log" "$status")
+  read -r passed failed <"$logs/$part.count"
   total_passed=$((total_passed + passed))
   total_failed=$((total_failed + failed))
-  if [ "$status" -ne 0 ] || [ "${V:-}" = 1 ]; then cat "$log"; fi
-  printf 'test %-12s %4d passed, %d failed, %d s\n' "$part" "$passed" "$failed" "$((SECONDS - start))"
 done
 [ -z "$warning" ] || say "$warning"
 printf '%d passed, %d failed\n' "$total_passed" "$total_failed"
