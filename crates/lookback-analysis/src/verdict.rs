@@ -41,9 +41,9 @@ pub struct SlowCall {
     pub thread: Option<usize>,
     /// Its method.
     pub method: MethodId,
-    /// When it began, as the detector measured it.
+    /// When it began: by its records when both ends were seen, otherwise as the detector measured it.
     pub start: Nanos,
-    /// How long it took, as the detector measured it.
+    /// How long it took, by the same.
     pub duration: Nanos,
     /// Whether it still ran.
     pub running: bool,
@@ -127,6 +127,9 @@ impl SlowCall {
         rule: &str,
     ) -> SlowCall {
         let slice = r.trigger_slice();
+        // The detector looks each tick or when it wakes, the records were made at both ends.
+        let seen = slice.map(|s| r.slice(s)).filter(|it| !it.flags.cut());
+        let (start, duration) = seen.map_or((start, duration), |it| (it.start, it.duration()));
         let end = start.plus(duration.0);
         let (chain, waits) = slice.map_or_else(Default::default, |s| {
             let it = r.slice(s);

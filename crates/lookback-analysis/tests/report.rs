@@ -47,6 +47,15 @@ fn the_holder_is_named_with_its_evidence() {
 }
 
 #[test]
+fn what_was_seen_whole_takes_as_long_as_its_records_say() {
+    let (mut m, classes, threads, events) = convoy::convoy();
+    let Trigger::Slow { duration, .. } = &mut m.trigger else { unreachable!() };
+    *duration = duration.plus(3 * MS);
+    let r = Recording::from_events(m, classes, threads, events);
+    golden("convoy.txt", &text(&r, Style { width: 100, colour: false }));
+}
+
+#[test]
 fn the_owner_that_the_vm_names_counts_while_the_wait_lasts() {
     let (mut m, classes, mut threads, events) = convoy::convoy();
     let Trigger::Slow { start, .. } = m.trigger else { unreachable!() };
