@@ -116,12 +116,23 @@ fn show(plan: &Plan, options: &Options, streams: &mut Streams<'_>) -> Result<()>
     let rest = if rest == 0 { "nothing is left".into() } else { format!("{rest} are left: {time}") };
     writeln!(streams.out, "{} of {} invocations are done; {rest}", left.done, left.all).map_err(stdout)?;
     if status.strangers > 0 {
-        streams.note(&format!(
-            "{} cells with results there are not of this plan; they are kept",
-            status.strangers
-        ));
+        streams.note(&of_other_plans(status.strangers, left.done > 0 && left.done < left.all));
     }
     Ok(())
+}
+
+/// What is told of cells that are not of the plan; `mixed` when some of the plan's own are done and others are left, so that
+/// figures of two times of the machine would be compared.
+pub(super) fn of_other_plans(strangers: usize, mixed: bool) -> String {
+    let told =
+        format!("{strangers} cells with results there are not of this plan; they are kept and take no part");
+    if !mixed {
+        return told;
+    }
+    format!(
+        "{told}. What is left is measured at another time than what is done: where the two are compared, measure all \
+         anew with --out NEW-DIRECTORY"
+    )
 }
 
 /// A heap for people.

@@ -3,7 +3,7 @@
 //! The constraint that shaped it: a run of days goes into a log as often as to a terminal. What stands in a log is what
 //! happened; what is only on the way (waiting, the current cell) is for the terminal.
 
-use super::run::heap;
+use super::run::{heap, of_other_plans};
 use crate::control::printable;
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -52,7 +52,7 @@ impl<'a, 's> Watch<'a, 's> {
                     self.line(&format!("the last record was torn by a kill; its {torn} bytes were cut off and it is run again"));
                 }
                 if *strangers > 0 {
-                    self.line(&format!("{strangers} cells with results there are not of this plan; they are kept and take no part"));
+                    self.line(&of_other_plans(*strangers, left.done > 0 && left.done < left.all));
                 }
                 if *leftovers > 0 {
                     self.line(&format!(
