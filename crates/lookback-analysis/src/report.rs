@@ -232,7 +232,8 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     let paused = r.pauses.iter().fold(Nanos(0), |sum, x| sum.plus(x.end.since(x.start).0));
     let pauses = match r.pauses.len() as u64 {
         0 => "no pause".to_owned(),
-        n => format!("{} of {}", plural(n, "pause"), duration(paused)),
+        1 => format!("1 pause of {}", duration(paused)),
+        n => format!("{} of {} together", plural(n, "pause"), duration(paused)),
     };
     let is_profile = matches!(r.manifest.trigger, Trigger::Profile { .. });
     let what = match r.manifest.ring_file {
