@@ -13,7 +13,7 @@ use crate::table::table;
 use crate::verbs::{Streams, stdout};
 use clap::{Args, ValueHint};
 use lookback_lab::plan::{HeapSize, Plan, Shard};
-use lookback_lab::run::{Options, Selection, Status, Summary};
+use lookback_lab::run::{Left, Options, Selection, Status, Summary};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -116,17 +116,17 @@ fn show(plan: &Plan, options: &Options, streams: &mut Streams<'_>) -> Result<()>
     let rest = if rest == 0 { "nothing is left".into() } else { format!("{rest} are left: {time}") };
     writeln!(streams.out, "{} of {} invocations are done; {rest}", left.done, left.all).map_err(stdout)?;
     if status.strangers > 0 {
-        streams.note(&of_other_plans(status.strangers, left.done > 0 && left.done < left.all));
+        streams.note(&of_other_plans(status.strangers, &left));
     }
     Ok(())
 }
 
-/// What is told of cells that are not of the plan; `mixed` when some of the plan's own are done and others are left, so that
-/// figures of two times of the machine would be compared.
-pub(super) fn of_other_plans(strangers: usize, mixed: bool) -> String {
+/// What is told of cells that are not of the plan: when some of the plan's own are done and others are left, also that figures of
+/// two times of the machine would be compared.
+pub(super) fn of_other_plans(strangers: usize, left: &Left) -> String {
     let told =
         format!("{strangers} cells with results there are not of this plan; they are kept and take no part");
-    if !mixed {
+    if left.done == 0 || left.done == left.all {
         return told;
     }
     format!(

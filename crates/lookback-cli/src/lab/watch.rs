@@ -52,7 +52,7 @@ impl<'a, 's> Watch<'a, 's> {
                     self.line(&format!("the last record was torn by a kill; its {torn} bytes were cut off and it is run again"));
                 }
                 if *strangers > 0 {
-                    self.line(&of_other_plans(*strangers, left.done > 0 && left.done < left.all));
+                    self.line(&of_other_plans(*strangers, left));
                 }
                 if *leftovers > 0 {
                     self.line(&format!(
