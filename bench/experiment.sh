@@ -11,10 +11,10 @@ use_tools
 cd "$root"
 name=${1:?name an experiment of experiments/, without .toml}
 shift
-results=lab-results/$name
+results=lab-results/$name before=
 for option in "$@"; do
   case $option in --out=*) results=${option#--out=} ;; esac
-  [ "${before:-}" != --out ] || results=$option
+  [ "$before" != --out ] || results=$option
   before=$option
 done
 scripts/experiment.sh "$name" "$@"
