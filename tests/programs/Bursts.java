@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Commands: "gather N", so many threads that each do a little and then wait; "disperse", they do a little more and end;
- * "bursts N TIMES", so many that do a little and end, so many times in a row.
+ * "bursts N TIMES", so many that do a little and end, so many times in a row; "flood SECONDS", one after the other for so long.
  */
 final class Bursts {
     private static final AtomicLong SUM = new AtomicLong();
@@ -30,6 +30,7 @@ final class Bursts {
             switch (words[0]) {
                 case "gather" -> gather(Integer.parseInt(words[1]));
                 case "disperse" -> disperse();
+                case "flood" -> flood(Integer.parseInt(words[1]));
                 default -> {
                     for (int i = 0; i < Integer.parseInt(words[2]); i++) {
                         gather(Integer.parseInt(words[1]));
@@ -54,6 +55,16 @@ final class Bursts {
             thread.start();
         }
         begun.await();
+    }
+
+    /** How many there are is not the same each time, so none adds to the sum. */
+    private static void flood(int seconds) throws InterruptedException {
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        while (System.nanoTime() < end) {
+            Thread thread = new Thread(null, () -> little(0), "drop", 128 << 10);
+            thread.start();
+            thread.join();
+        }
     }
 
     private static void disperse() throws InterruptedException {

@@ -34,7 +34,7 @@ use lookback_options::Options;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, OnceLock};
 
@@ -100,6 +100,9 @@ pub(crate) struct Agent {
     pub(crate) next_number: AtomicU32,
     /// Whether every thread's start and end are seen, see [`crate::threads::begin`].
     pub(crate) seen: Mutex<Seen>,
+    /// How many threads have begun since then, and whether those that begin pass unseen, see [`crate::threads::pass`].
+    pub(crate) begun: AtomicU64,
+    pub(crate) unseen: AtomicBool,
     /// Java ids of the threads that have begun and not ended; also orders who gives and takes their slabs.
     pub(crate) live: Mutex<FxHashSet<u64>>,
     java: OnceLock<Live>,
@@ -235,6 +238,8 @@ impl Agent {
             incidents: Mutex::default(),
             next_number: AtomicU32::new(1),
             seen: Mutex::default(),
+            begun: AtomicU64::default(),
+            unseen: AtomicBool::default(),
             live: Mutex::default(),
             java,
             control: OnceLock::new(),

@@ -57,12 +57,20 @@ pub(crate) fn watch(agent: &Agent, on: bool) -> Result<(), String> {
     }
     // A VM without one of these tells less; that is no reason not to trace.
     let _ = enable(VmEvent::GarbageCollectionStart).and_then(|()| enable(VmEvent::GarbageCollectionFinish));
+    // Relaxed: written by the thread that asks.
+    watch_monitors(agent, on && !agent.unseen.load(Ordering::Relaxed));
+    Ok(())
+}
+
+/// Has the VM tell of waits for monitors, or not any more.
+pub(crate) fn watch_monitors(agent: &Agent, on: bool) {
     if agent.options.waits {
+        let enable = |e| agent.jvmti.enable(e, on);
+        // As above: one that cannot tells less.
         let _ = enable(VmEvent::MonitorWait).and_then(|()| enable(VmEvent::MonitorWaited));
         let _ =
             enable(VmEvent::MonitorContendedEnter).and_then(|()| enable(VmEvent::MonitorContendedEntered));
     }
-    Ok(())
 }
 
 /// Runs `f` with the agent, when there is one.

@@ -2,13 +2,40 @@
 //!
 //! The constraint that shaped it: a later attachment maps other memory where theirs is, so it must know that none of them
 //! is left. Each holds one end of a channel that nobody writes to; the last that ends closes it. What they take is asked of
-//! each one's own clock, which must not be asked once its thread has ended: another may have its number.
+//! each one's own clock, which must not be asked once its thread has ended: another may have its number. And each thread of the
+//! program asks at its start whether it is one of them, so no thread-local variable says so: memory for one is allocated at the
+//! first look, on each new thread.
 
 use crate::clock::{self, ThreadClock};
 use lookback_jvmti::native_thread;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+
+/// The library's numbers of those that run now; 0 where there is none. There are never so many.
+static RUNNING: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
+
+/// Whether the current thread is one of them: it is never traced.
+pub(crate) fn is_current() -> bool {
+    let me = number();
+    // Relaxed: what another thread writes is never the current one's number.
+    RUNNING.iter().any(|running| running.load(Ordering::Relaxed) == me)
+}
+
+/// The library's number of the current thread, never 0.
+fn number() -> u64 {
+    // SAFETY: no arguments.
+    unsafe { libc::pthread_self() }
+}
+
+/// Puts `to` where `from` stands.
+fn replace(from: u64, to: u64) {
+    // Relaxed: each thread looks for its own number only.
+    let is_there =
+        |at: &&AtomicU64| at.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    let _ = RUNNING.iter().find(is_there);
+}
 
 /// The threads.
 pub(crate) struct Helpers {
@@ -36,6 +63,7 @@ struct Running {
 impl Running {
     fn begin(taken: Arc<Mutex<Taken>>, alive: Sender<()>) -> Running {
         let clock = ThreadClock::own();
+        replace(0, number());
         lock(&taken).running.extend(clock);
         Running { clock, taken, _alive: alive }
     }
@@ -43,6 +71,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        replace(number(), 0);
         let mut taken = lock(&self.taken);
         taken.running.retain(|clock| Some(*clock) != self.clock);
         taken.ended += clock::thread_cpu();
@@ -121,6 +150,17 @@ mod tests {
         drop(end);
         assert!(helpers.are_gone(Duration::from_secs(60)));
         assert!(helpers.cpu() >= 5_000_000);
+    }
+
+    #[test]
+    fn each_knows_that_it_is_one() {
+        let helpers = Helpers::default();
+        let (tell, told) = channel();
+        helpers.start("one", move || tell.send(is_current()).unwrap_or(())).unwrap();
+        assert_eq!((told.recv(), is_current()), (Ok(true), false));
+        assert!(helpers.are_gone(Duration::from_secs(60)));
+        let other = std::thread::spawn(is_current);
+        assert!(!other.join().unwrap(), "it may have the number of one that has ended");
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //! cursors, too (see `vm_points`).
 
 use crate::vm_points::VmPoints;
+use arrayvec::ArrayString;
 use jni_sys::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring};
+use lookback_format::region::slab;
 use lookback_jvmti::Jvmti;
 pub(crate) use lookback_jvmti::{clear, delete, jni};
 use std::ffi::CStr;
@@ -33,6 +35,20 @@ impl Cursor {
     pub(crate) fn address(self) -> usize {
         self.0.unsigned_abs() as usize
     }
+}
+
+/// The name of a thread, as much as a slab has room for.
+pub(crate) type ThreadName = ArrayString<{ slab::NAME_BYTES }>;
+
+/// As much of a name as there is room for.
+pub(crate) fn clipped(chars: impl Iterator<Item = char>) -> ThreadName {
+    let mut name = ThreadName::new();
+    for c in chars {
+        if name.try_push(c).is_err() {
+            break;
+        }
+    }
+    name
 }
 
 /// Ids of the fields and methods that the agent uses.
@@ -120,13 +136,20 @@ impl Java {
         jni!(env, GetLongField, thread, self.tid) as u64
     }
 
-    /// The first `most` UTF-16 units of a thread's name, when this VM keeps it in a field: a third of the work of asking JVMTI,
-    /// which counts where threads are short-lived.
-    pub(crate) fn name(&self, env: *mut JNIEnv, thread: jobject, most: usize) -> Option<String> {
+    /// A thread's name, when this VM keeps it in a field: a third of the work of asking JVMTI, which counts where threads are
+    /// short-lived. Nothing is allocated, which is dear on a new thread: the allocator has nothing at hand for it yet.
+    pub(crate) fn name(&self, env: *mut JNIEnv, thread: jobject) -> Option<ThreadName> {
         let name = jni!(env, GetObjectField, thread, self.name?);
-        let units = (!name.is_null()).then(|| units(env, name, most));
+        let mut units = [0; slab::NAME_BYTES];
+        let text = (!name.is_null()).then(|| {
+            let len = (jni!(env, GetStringLength, name) as usize).min(units.len());
+            jni!(env, GetStringRegion, name, 0, len as jint, units.as_mut_ptr());
+            clear(env);
+            let chars = char::decode_utf16(units[..len].iter().copied());
+            clipped(chars.map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)))
+        });
         delete(env, name);
-        units.map(|units| String::from_utf16_lossy(&units))
+        text
     }
 
     /// The current platform thread, a virtual thread's carrier; a local reference.

@@ -6,7 +6,6 @@
 
 use crate::agent::Agent;
 use crate::log;
-use crate::threads;
 use lookback_format::control::{Answer, MOST_BYTES, Request};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -76,7 +75,6 @@ pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
 
 /// Serves until the process ends, or the agent has left it; the socket `path` is gone before that is told.
 pub(crate) fn run(agent: &Agent, listener: UnixListener, path: &Path, control: &SyncSender<Message>) {
-    threads::mark_as_ours();
     loop {
         match listener.accept() {
             Ok((stream, _)) => {

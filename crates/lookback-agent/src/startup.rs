@@ -58,7 +58,6 @@ pub(crate) fn attach(vm: *mut JavaVM, text: &str) -> Result<(), String> {
     // The VM looks for native methods in this library only after this call has returned.
     agent.helpers.start("lookback-start", move || {
         let mut env = std::ptr::null_mut();
-        threads::mark_as_ours();
         // SAFETY: the VM that loaded us.
         let attached = unsafe {
             (**agent.vm)

@@ -3,28 +3,24 @@
 //! The constraint that shaped it: a thread's cursor must be valid or 0 from before its first Java code until
 //! it is gone, because the field that holds it begins as the thread's requested stack size. So every thread
 //! start is seen from before the first class is rewritten, or the first span of the program's own, whether tracing is on or
-//! not; and none before that, since in a program with many short threads the events alone cost some percent.
+//! not; and none before that, since in a program with many short threads the events alone cost some percent. In such a program
+//! most of them are not seen later, either: their ends are not asked for, and a sweep finds who lives on, and who is gone.
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::java::{Cursor, Java, clear, delete, jni};
+use crate::events;
+use crate::helpers;
+use crate::java::{Cursor, Java, ThreadName, clear, clipped, delete, jni};
 use crate::region::Loss;
-use crate::slab::{Identity, OwnSlab};
+use crate::slab::{Identity, OwnSlab, owner};
 use jni_sys::{JNIEnv, JavaVMAttachArgs, jobject};
-use lookback_format::event::{Event, ThreadEvent};
+use lookback_format::ThreadKey;
+use lookback_format::event::{ThreadEvent, kind};
 use lookback_format::region::{put_text, slab};
 use lookback_jvmti::Event as VmEvent;
 use rustc_hash::FxHashSet;
-use std::cell::Cell;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering;
-
-thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
-
-/// Marks the current thread as the agent's own: it is never traced.
-pub(crate) fn mark_as_ours() {
-    OURS.set(true);
-}
 
 /// Which threads are seen.
 #[derive(Default)]
@@ -60,7 +56,6 @@ pub(crate) fn begin(agent: &Agent, env: *mut JNIEnv) -> Result<(), String> {
 
 /// Attaches the current thread as a daemon of the system thread group.
 pub(crate) fn attach(agent: &Agent, name: &CStr) -> Option<*mut JNIEnv> {
-    mark_as_ours();
     // Held, so that nobody finds it meanwhile.
     let mut seen = agent.seen.lock().unwrap_or_else(|e| e.into_inner());
     let group = agent.system_group();
@@ -90,9 +85,17 @@ pub(crate) fn started(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     if home.is_null() {
         return; // a virtual thread
     }
-    if OURS.get() {
+    if helpers::is_current() {
         // Never among the living, so that no sweep begins it.
         java.set_cursor(env, home, Cursor::OFF);
+        delete(env, home);
+        return;
+    }
+    // Relaxed, here and below: a counter, and a flag; who has not seen it yet is traced.
+    agent.begun.fetch_add(1, Ordering::Relaxed);
+    let passes = agent.unseen.load(Ordering::Relaxed);
+    // Who passes has nothing to be taken, unless it asked for a stack of some size or a sweep was as quick.
+    if passes && java.cursor(env, home) == Cursor::OFF {
         delete(env, home);
         return;
     }
@@ -101,7 +104,11 @@ pub(crate) fn started(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     // The main thread's start is told after the VM's, when it has been adopted already.
     let has_slab = OwnSlab::of_cursor(&agent.region, java.cursor(env, home))
         .is_some_and(|own| agent.slabs.of_thread(&agent.region, java_tid) == Some(own.index));
-    if live.insert(java_tid) || !has_slab {
+    if passes {
+        if !has_slab {
+            take_cursor(java, env, home);
+        }
+    } else if live.insert(java_tid) || !has_slab {
         adopt(agent, env, thread, home, gettid());
     }
     drop(live);
@@ -116,22 +123,23 @@ fn found(agent: &Agent, env: *mut JNIEnv, thread: jobject, is_current: bool) {
         return;
     }
     let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
-    if !(is_current && OURS.get()) && live.insert(java.tid(env, thread)) {
+    if !(is_current && helpers::is_current()) && live.insert(java.tid(env, thread)) {
         if is_current {
             adopt(agent, env, thread, home, gettid());
         } else {
-            adopt_other(agent, env, thread, home);
+            adopt(agent, env, thread, home, 0);
         }
     }
     drop(live);
     delete(env, home);
 }
 
-/// Traces a platform thread from now on when tracing is on, else makes sure that it is not traced.
+/// Traces a platform thread from now on when tracing is on, else makes sure that it is not traced. `os_tid` is 0 for another one
+/// than the current: it sees the cursor at its next trace point.
 fn adopt(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject, os_tid: u32) {
     let Some(java) = agent.java() else { return };
     let mut cursor = Cursor::OFF;
-    if agent.is_tracing() && !OURS.get() {
+    if agent.is_tracing() {
         let name = thread_name(agent, env, thread);
         let java_tid = java.tid(env, thread);
         let now = clock::now();
@@ -140,13 +148,31 @@ fn adopt(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject, os_tid
                 cursor = Cursor::new(first, false);
                 agent.brake.begin(index, jni!(env, NewGlobalRef, home), now);
                 let key = agent.slabs.key(&agent.region, index);
-                let thread = ThreadEvent { thread: key, os_tid, java_tid, at: now, name };
-                announce(agent, &Event::ThreadStart(thread));
+                let header = ThreadEvent::header(key, os_tid, java_tid, now);
+                agent.region.record(kind::THREAD_START, &[&header, name.as_bytes()]);
             }
             None => agent.region.lose(Loss::NoSlab, 1),
         }
     }
     java.set_cursor(env, home, cursor);
+}
+
+/// Lets threads that begin from now on pass unseen, but for those that a sweep finds, or sees each of them again. Runs on the control
+/// thread.
+pub(crate) fn let_pass(agent: &Agent, env: *mut JNIEnv, on: bool) {
+    if on {
+        agent.unseen.store(true, Ordering::Relaxed);
+        events::watch_monitors(agent, false);
+        let _ = agent.jvmti.enable(VmEvent::ThreadEnd, false);
+        // The ends of waits that have begun are not told: a break says that the calls of before are over. The sweep resumes.
+        stop_all(agent);
+    } else {
+        // Who ends meanwhile is found to be gone by the next sweep.
+        let _ = agent.jvmti.enable(VmEvent::ThreadEnd, true);
+        agent.unseen.store(false, Ordering::Relaxed);
+        sweep_for(agent, env, false, true);
+        events::watch_monitors(agent, true);
+    }
 }
 
 /// A thread ends; runs on it, after its last Java code.
@@ -177,31 +203,45 @@ pub(crate) fn ended(agent: &Agent, env: *mut JNIEnv, thread: jobject) {
     let reference = agent.brake.end(own.index);
     drop(live);
     jni!(env, DeleteGlobalRef, reference);
+    close(agent, own, end, &Identity { name: &thread_name(agent, env, thread), os_tid: gettid(), java_tid });
+}
+
+/// The last of a thread, which has recorded up to `end`, goes into the ring, and its slab to whom wants it.
+fn close(agent: &Agent, own: OwnSlab<'_>, end: usize, who: &Identity<'_>) {
     let now = clock::now();
     own.empty(end, now);
-    let name = thread_name(agent, env, thread);
-    let thread = ThreadEvent { thread: own.key(), os_tid: gettid(), java_tid, at: now, name };
-    announce(agent, &Event::ThreadEnd(thread, own.chunks()));
+    let header = ThreadEvent::header(own.key(), who.os_tid, who.java_tid, now);
+    let chunks = u64::from(own.chunks()).to_le_bytes();
+    agent.region.record(kind::THREAD_END, &[&header, &chunks, who.name.as_bytes()]);
     agent.slabs.release(&agent.region, own.index);
 }
 
-fn thread_name(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> String {
-    if let Some(name) = agent.java().and_then(|java| java.name(env, thread, slab::NAME_BYTES)) {
+/// A thread is gone whose slab was `i` and key was `key`, unless its end was seen. Nobody touches the slab any more.
+fn gone(agent: &Agent, env: *mut JNIEnv, i: u32, key: ThreadKey) {
+    let Some(java) = agent.java() else { return };
+    let live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
+    let owner = owner(&agent.region, i).filter(|owner| agent.slabs.is_taken(i) && owner.0 == key);
+    let Some((_, os_tid, java_tid, name)) = owner else { return };
+    let home = agent.brake.end(i);
+    let cursor = if home.is_null() { Cursor::OFF } else { java.cursor(env, home) };
+    jni!(env, DeleteGlobalRef, home);
+    drop(live);
+    let own = OwnSlab::at(&agent.region, i);
+    let end = if cursor == Cursor::OFF { own.stopped() } else { cursor.address() };
+    close(agent, own, end, &Identity { name: &name, os_tid, java_tid });
+}
+
+fn thread_name(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> ThreadName {
+    if let Some(name) = agent.java().and_then(|java| java.name(env, thread)) {
         return name;
     }
     match agent.jvmti.thread_name(thread) {
         Ok((name, references)) => {
             references.into_iter().for_each(|r| delete(env, r));
-            name
+            clipped(name.chars())
         }
-        Err(_) => String::new(),
+        Err(_) => ThreadName::new(),
     }
-}
-
-fn announce(agent: &Agent, event: &Event) {
-    let mut payload = Vec::new();
-    let kind = event.encode(&mut payload);
-    agent.region.record(kind, &[&payload]);
 }
 
 /// Asks all threads to stop recording, at their next exit or timed trace point.
@@ -230,20 +270,41 @@ pub(crate) fn os_tids(agent: &Agent) -> Vec<u32> {
 }
 
 /// Brings the picture of all threads up to date: names, and threads that should be traced and are not
-/// (tracing was off when they began, or no slab was free). Runs on the control thread. Whom there is no room for is counted
-/// unless that was done before, `again`.
+/// (tracing was off when they began, no slab was free, or they have passed unseen), or are gone. Runs on the control thread. Whom there
+/// is no room for is counted unless that was done before, `again`.
 pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv, again: bool) {
+    sweep_for(agent, env, again, agent.unseen.load(Ordering::Relaxed));
+}
+
+/// As [`sweep`]; also, if `new`, for threads whose beginning was not seen.
+fn sweep_for(agent: &Agent, env: *mut JNIEnv, again: bool, new: bool) {
     let Some(java) = agent.java() else { return };
-    if !agent.seen.lock().unwrap_or_else(|e| e.into_inner()).all {
-        return;
-    }
+    let ours = {
+        let seen = agent.seen.lock().unwrap_or_else(|e| e.into_inner());
+        if !seen.all {
+            return;
+        }
+        seen.ours.clone()
+    };
+    // Before it is asked who is there: a thread that begins meanwhile is not gone.
+    let begun =
+        if new { agent.live.lock().unwrap_or_else(|e| e.into_inner()).clone() } else { FxHashSet::default() };
+    let taken: Vec<(u32, ThreadKey)> = (0..agent.slabs.high())
+        .filter(|&i| agent.slabs.is_taken(i))
+        .map(|i| (i, agent.slabs.key(&agent.region, i)))
+        .collect();
     let Ok(threads) = agent.jvmti.all_threads() else { return };
+    let mut there = FxHashSet::default();
     for thread in threads {
         let home = java.home(env, thread);
         if !home.is_null() {
             let tid = java.tid(env, thread);
-            // Who has not begun, or has ended, is not begun here: nobody would end it.
-            let live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
+            there.insert(tid);
+            // Who has not begun, or has ended, is not begun here, unless it was not to be seen.
+            let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
+            if new && !ours.contains(&tid) {
+                live.insert(tid);
+            }
             let wanted = agent.is_tracing() && live.contains(&tid);
             let cursor = java.cursor(env, home);
             match OwnSlab::of_cursor(&agent.region, cursor) {
@@ -257,7 +318,7 @@ pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv, again: bool) {
                     // The thread has stopped; its slab waits for it.
                     Some(i) => resume(agent, env, home, i),
                     None if again && !agent.slabs.has_free() => {}
-                    None => adopt_other(agent, env, thread, home),
+                    None => adopt(agent, env, thread, home, 0),
                 },
                 None => {}
             }
@@ -267,13 +328,16 @@ pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv, again: bool) {
         clear(env);
         delete(env, thread);
     }
-}
-
-/// Traces a thread that runs already. It sees the cursor at its next trace point.
-fn adopt_other(agent: &Agent, env: *mut JNIEnv, thread: jobject, home: jobject) {
-    let ours = OURS.replace(false);
-    adopt(agent, env, thread, home, 0);
-    OURS.set(ours);
+    for tid in begun.difference(&there) {
+        agent.live.lock().unwrap_or_else(|e| e.into_inner()).remove(tid);
+    }
+    for (i, key) in taken {
+        // Relaxed: written before the slab was published.
+        let tid = agent.region.u64(agent.region.slab_at(i) + slab::JAVA_TID).load(Ordering::Relaxed);
+        if !there.contains(&tid) {
+            gone(agent, env, i, key);
+        }
+    }
 }
 
 fn rename(agent: &Agent, env: *mut JNIEnv, thread: jobject, i: u32) {

@@ -85,7 +85,8 @@ pub fn page_json(r: &Recording, verdict: &Verdict, most: usize) -> String {
         head["waiting_classes"] = m.waiting_classes.into();
     }
     if let Some(costs) = &m.costs {
-        head["costs"] = costs.to_string().into();
+        let unseen = costs.unseen().map_or(String::new(), |text| format!("; {text}"));
+        head["costs"] = format!("{costs}{unseen}").into();
     }
     if !samples.is_null() {
         head["samples"] = samples;

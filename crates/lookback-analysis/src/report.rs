@@ -269,6 +269,9 @@ fn facts(p: &mut Page<'_>, r: &Recording) -> io::Result<()> {
     }
     if let Some(costs) = r.manifest.costs.as_ref().filter(|_| !is_profile) {
         p.paragraph(2, &format!("Of the program's processor time, tracing cost {costs}."), None)?;
+        if let Some(unseen) = costs.unseen() {
+            p.paragraph(2, &format!("{unseen}."), None)?;
+        }
     }
     if let Some(text) = not_traced(&r.manifest.dropped) {
         p.paragraph(2, &text, None)?;

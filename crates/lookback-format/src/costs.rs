@@ -18,6 +18,22 @@ pub struct Costs {
     /// Processor time that the agent's own threads took last, percent of one core.
     #[serde(default)]
     pub own_percent_of_core: f64,
+    /// How many threads begin a second, when they are so many that only those are traced which live on, and no waits for monitors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen_threads_per_second: Option<f64>,
+}
+
+impl Costs {
+    /// In words, what is not traced because threads begin too often.
+    #[must_use]
+    pub fn unseen(&self) -> Option<String> {
+        self.unseen_threads_per_second.map(|per_second| {
+            format!(
+                "{per_second:.0} threads begin a second, too many to see each: those that live for seconds are traced, and no waits for \
+                 monitors"
+            )
+        })
+    }
 }
 
 /// What recording costs a program, from trials: its processor time for the same work with recording off for a moment, and
@@ -56,17 +72,20 @@ mod tests {
     fn costs_are_told_in_words() {
         let measured = Some(Measured { percent: 0.94, low: -0.21, high: 2.0, trials: 40 });
         let costs =
-            Costs { budget_percent: 3.0, cost_percent: 1.26, measured: None, own_percent_of_core: 0.4 };
+            Costs { budget_percent: 3.0, cost_percent: 1.26, own_percent_of_core: 0.4, ..Costs::default() };
         assert_eq!(costs.to_string(), "about 1.3 % (budget 3 %)");
         assert_eq!(
             Costs { measured, ..costs }.to_string(),
             "about 1.3 % (budget 3 %), measured 0.9 % [-0.2, 2.0] in 40 trials"
         );
+        assert_eq!(costs.unseen(), None);
+        let unseen = Costs { unseen_threads_per_second: Some(4_105.2), ..costs }.unseen();
+        assert!(unseen.is_some_and(|text| text.starts_with("4105 threads begin a second, too many")));
     }
 
     #[test]
     fn what_an_older_agent_tells_is_read() {
         let old: Costs = serde_json::from_str(r#"{"budget_percent":3.0,"cost_percent":1.0}"#).unwrap();
-        assert_eq!((old.measured, old.own_percent_of_core), (None, 0.0));
+        assert_eq!((old.measured, old.own_percent_of_core, old.unseen_threads_per_second), (None, 0.0, None));
     }
 }

@@ -46,6 +46,9 @@ pub mod kind {
 /// Bytes of a chunk's header, before its slots.
 pub const CHUNK_HEADER: usize = 32;
 
+/// Bytes of what stands first in the payload of a thread's beginning or end.
+pub const THREAD_HEADER: usize = 24;
+
 /// A chunk: consecutive slots of one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
@@ -101,6 +104,19 @@ pub struct ThreadEvent {
     pub name: String,
 }
 
+impl ThreadEvent {
+    /// What stands before the name in the ring, and before the number of chunks of a thread that ends.
+    #[must_use]
+    pub fn header(thread: ThreadKey, os_tid: u32, java_tid: u64, at: Nanos) -> [u8; THREAD_HEADER] {
+        let mut h = [0; THREAD_HEADER];
+        h[0..4].copy_from_slice(&thread.0.to_le_bytes());
+        h[4..8].copy_from_slice(&os_tid.to_le_bytes());
+        h[8..16].copy_from_slice(&java_tid.to_le_bytes());
+        h[16..24].copy_from_slice(&at.0.to_le_bytes());
+        h
+    }
+}
+
 /// One decoded event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -143,12 +159,12 @@ impl Event {
                 kind::PAUSE
             }
             Event::ThreadStart(t) => {
-                encode_thread(t, out);
+                out.extend_from_slice(&ThreadEvent::header(t.thread, t.os_tid, t.java_tid, t.at));
                 out.extend_from_slice(t.name.as_bytes());
                 kind::THREAD_START
             }
             Event::ThreadEnd(t, chunks) => {
-                encode_thread(t, out);
+                out.extend_from_slice(&ThreadEvent::header(t.thread, t.os_tid, t.java_tid, t.at));
                 out.extend_from_slice(&u64::from(*chunks).to_le_bytes());
                 out.extend_from_slice(t.name.as_bytes());
                 kind::THREAD_END
@@ -214,14 +230,6 @@ impl Event {
             },
         })
     }
-}
-
-/// All but the name, which comes last.
-fn encode_thread(t: &ThreadEvent, out: &mut Vec<u8>) {
-    out.extend_from_slice(&t.thread.0.to_le_bytes());
-    out.extend_from_slice(&t.os_tid.to_le_bytes());
-    out.extend_from_slice(&t.java_tid.to_le_bytes());
-    out.extend_from_slice(&t.at.0.to_le_bytes());
 }
 
 struct Reader<'a> {

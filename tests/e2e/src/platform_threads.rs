@@ -4,7 +4,7 @@
 //! the same as without the agent, and what ended leaves its place to the next.
 
 use crate::support::{Java, Jdk, Place, Running, jdks};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MANY: u64 = 10_000;
 
@@ -71,5 +71,50 @@ fn threads_that_start_and_end_in_bursts_leave_nothing_behind() {
         assert!(status["threads"].as_u64() < Some(50), "{status:#}");
         assert_eq!(status["losses"]["threads without a slab"].as_u64().unwrap_or(0), 0, "{status:#}");
         running.end().ok();
+    }
+}
+
+#[test]
+fn threads_that_begin_too_often_pass_unseen_until_they_are_few_again() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let mut running = program(jdk, &place).agent("budget=3%,learned=off").start();
+        let unseen = |pid| place.status(pid)["governing"]["unseen_threads_per_second"].as_f64();
+        let until = |pid, wanted: bool, most| {
+            let begun = Instant::now();
+            while unseen(pid).is_some() != wanted {
+                assert!(begun.elapsed() < most, "JDK {}: {:#}", jdk.version, place.status(pid));
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            println!("JDK {}: unseen is {wanted} after {:.1?}", jdk.version, begun.elapsed());
+        };
+        ask(&mut running, "gather 3");
+        running.say("flood 12");
+        until(running.pid, true, Duration::from_secs(12));
+        let rate = unseen(running.pid).unwrap_or_default();
+        std::thread::sleep(Duration::from_secs(3));
+        // Those that live on are traced still, and of the others the few that a sweep has found; they are gone at the next.
+        assert!(
+            rate > 500.0 && place.status(running.pid)["threads"].as_u64() < Some(12),
+            "{:#}",
+            place.status(running.pid)
+        );
+        let status = place.lookback(&["status", &running.pid.to_string()]).ok();
+        assert!(status.out.contains("threads begin a second, too many to see each"), "{}", status.out);
+        running.until("did flood 12");
+        ask(&mut running, "disperse");
+        until(running.pid, false, Duration::from_secs(60));
+        ask(&mut running, "gather 100");
+        let recorded = place.dump(running.pid);
+        let crowd = recorded.threads.iter().filter(|t| recorded.name(t).starts_with("crowd-")).count();
+        assert!(crowd >= 100, "JDK {}: {crowd} of 100 are traced, and what is left of 3", jdk.version);
+        ask(&mut running, "disperse");
+        assert!(place.status(running.pid)["threads"].as_u64() < Some(12), "{:#}", place.status(running.pid));
+        let with = running.end().ok();
+        let mut bare = program(jdk, &place).start();
+        for command in ["gather 3", "flood 12", "disperse", "gather 100", "disperse"] {
+            ask(&mut bare, command);
+        }
+        assert_eq!(same(&with.out), same(&bare.end().ok().out), "JDK {}", jdk.version);
     }
 }

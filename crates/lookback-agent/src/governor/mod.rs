@@ -8,6 +8,7 @@
 
 mod averages;
 mod choice;
+mod churn;
 mod compiled;
 mod compilers;
 mod cost;
@@ -24,8 +25,10 @@ use crate::clock;
 use crate::held;
 use crate::log;
 use crate::retransform;
+use crate::threads;
 use averages::Averages;
 use choice::{Chooser, Decision};
+use churn::Churn;
 use compiled::Compiled;
 use compilers::Compilers;
 pub(crate) use cost::Cost;
@@ -43,6 +46,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use sample::Looks;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use trial::Trial;
 use waiting::Waiting;
@@ -107,6 +111,7 @@ struct Told {
     cost: f64,
     measured: Option<Measured>,
     own: f64,
+    passing: Option<f64>,
     methods: Vec<(MethodId, f64)>,
 }
 
@@ -229,6 +234,7 @@ impl Governor {
             cost_percent: told.cost * 100.0,
             measured: told.measured,
             own_percent_of_core: told.own * 100.0,
+            unseen_threads_per_second: told.passing,
         })
     }
 
@@ -310,6 +316,9 @@ pub(crate) struct Rounds {
     held_back: f64,
     /// What all own threads have taken until the last decision, nanoseconds, and the share of a core since the one before.
     own: (u64, f64),
+    /// The program's processor time, a share of one core.
+    cpu: f64,
+    churn: Churn,
     trial: Trial,
     trials: Trials,
     overrun: Option<Overrun>,
@@ -337,6 +346,8 @@ impl Rounds {
             busy,
             held_back: 0.0,
             own: (0, 0.0),
+            cpu: 0.0,
+            churn: Churn::new(agent.begun.load(Ordering::Relaxed)),
             trial: Trial::new(now),
             trials: Trials::default(),
             overrun: None,
@@ -376,7 +387,18 @@ impl Rounds {
             class.is_some_and(|class| !self.held.contains_key(&class)) && !agent.governor.drops(rate.id)
         });
         let cpu = busy.since(self.busy).0 as f64 / span.0 as f64;
-        (self.decided, self.busy) = (now, busy);
+        (self.decided, self.busy, self.cpu) = (now, busy, cpu);
+        // Relaxed: a counter.
+        let begun = agent.begun.load(Ordering::Relaxed);
+        let most = self.chooser.budget() - self.records_cost();
+        // Where the VM has trace points of its own, threads cost something else.
+        if agent.vm_points.is_none()
+            && let Some(passes) = self.churn.look(begun, span.0 as f64 / 1e9, cpu, most, now)
+        {
+            threads::let_pass(agent, env, passes);
+            self.trials.forget();
+            self.trial.put_off(now);
+        }
         let recalled =
             std::mem::take(&mut agent.governor.recalled.lock().unwrap_or_else(|e| e.into_inner()).new);
         recalled.iter().for_each(|&(id, rate)| self.chooser.recall(id, rate, now));
@@ -505,6 +527,11 @@ impl Rounds {
 
     /// What tracing costs now, a share of the program's processor time.
     fn cost(&self) -> f64 {
+        self.records_cost() + self.churn.cost(self.cpu)
+    }
+
+    /// What recording costs now, as above.
+    fn records_cost(&self) -> f64 {
         // What the brake held back did not cost anything.
         self.chooser.cost() * (1.0 - self.held_back)
     }
@@ -565,6 +592,7 @@ impl Rounds {
     fn tell(&self, agent: &Agent, methods_too: bool) {
         let mut told = agent.governor.told.lock().unwrap_or_else(|e| e.into_inner());
         (told.cost, told.own, told.measured) = (self.cost(), self.own.1, self.trials.estimate());
+        told.passing = self.churn.passing();
         if methods_too {
             told.methods = self.chooser.dropped().collect();
             // What was never recorded comes last.

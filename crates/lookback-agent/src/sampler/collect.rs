@@ -11,7 +11,6 @@ use crate::agent::Agent;
 use crate::slab;
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::event::{Event, ThreadEvent, frame, kind};
-use lookback_format::region::slab::NAME_BYTES;
 use lookback_format::sample::{Activity, Engine, FRAME, HEAD, Sample};
 use lookback_format::{Nanos, ThreadKey};
 use lookback_jvmti::Frame as VmFrame;
@@ -128,10 +127,10 @@ impl<'a> Collector<'a> {
             self.told.clear();
         }
         if self.told.insert(key)
-            && let Some(name) = java.name(self.env, thread, NAME_BYTES).filter(|name| !name.is_empty())
+            && let Some(name) = java.name(self.env, thread).filter(|name| !name.is_empty())
         {
             self.payload.clear();
-            let kind = Event::VirtualName(java_tid, now, name).encode(&mut self.payload);
+            let kind = Event::VirtualName(java_tid, now, name.to_string()).encode(&mut self.payload);
             self.write(kind);
         }
         Some(key)

@@ -8,7 +8,6 @@ use crate::agent::Agent;
 use crate::java::{delete, jni};
 use jni_sys::{JNIEnv, jobject};
 use lookback_format::event::ThreadEvent;
-use lookback_format::region::slab;
 use lookback_format::{Nanos, ThreadKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -98,7 +97,7 @@ impl ThreadTable {
         }
         self.rows.insert(java_tid, Row { sampled, is_traced: slab.is_some(), looked: now });
         let is_new = before.is_none_or(|b| b.key != key);
-        let name = || java.name(env, thread, slab::NAME_BYTES).unwrap_or_default();
+        let name = || java.name(env, thread).unwrap_or_default().to_string();
         let event = is_new.then(|| ThreadEvent { thread: key, os_tid, java_tid, at: now, name: name() });
         Some((sampled, event))
     }

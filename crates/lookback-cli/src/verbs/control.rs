@@ -124,6 +124,7 @@ fn costs(governing: &Governing) -> String {
         let n = count(u64::from(governing.braked_threads));
         lines.push(format!("{n} {threads} braked: they record waits and watched calls only, for now"));
     }
+    lines.extend(governing.costs.unseen());
     let n = governing.dropped.len();
     if n > 0 {
         let methods = if n == 1 { "method is" } else { "methods are" };
