@@ -37,6 +37,7 @@ fn status() -> Status {
                 cost_percent: 1.234,
                 measured: Some(Measured { percent: 0.94, low: -0.21, high: 2.0, trials: 40 }),
                 own_percent_of_core: 0.4,
+                unseen_threads_per_second: Some(4_105.2),
             },
             braked_threads: 2,
             dropped: vec![Dropped {
@@ -76,6 +77,7 @@ fn a_status_is_shown_for_people_and_as_json() {
         "about 1.2 % (budget 3 %)",
         "exec-1 reaches back 1.2 s, braked",
         "2 threads are braked: they record waits and watched calls only, for now",
+        "4105 threads begin a second, too many to see each",
         "1 method is not traced, which would cost more:",
         "com.acme.Api.hot, 12,345,678 records/s",
         "3 slab overruns",
