@@ -100,7 +100,12 @@ fn threads_that_begin_too_often_pass_unseen_until_they_are_few_again() {
             place.status(running.pid)
         );
         let status = place.lookback(&["status", &running.pid.to_string()]).ok();
-        assert!(status.out.contains("threads begin a second, too many to see each"), "{}", status.out);
+        let said = "threads begin a second, too many to see each";
+        assert!(status.out.contains(said), "{}", status.out);
+        place.dump(running.pid);
+        let dumped = place.file("dumped.lkb").display().to_string();
+        let report = place.lookback(&["report", &dumped, "--text-only"]).ok().out;
+        assert!(report.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{report}");
         running.until("did flood 12");
         ask(&mut running, "disperse");
         until(running.pid, false, Duration::from_secs(60));
