@@ -73,7 +73,8 @@ fn kill_once(version: u32, lines: u32) -> (usize, f64) {
         }
         let (count, newest) = check_thread(&recorded, &name, about);
         read += count;
-        oldest = oldest.max(at.since(newest).as_millis_f64());
+        // One with nothing to read but that it is there has no newest record.
+        oldest = newest.map_or(oldest, |newest| oldest.max(at.since(newest).as_millis_f64()));
     }
     assert!(silent < THREADS, "nothing is left of any thread");
     (read, oldest)
@@ -81,7 +82,7 @@ fn kill_once(version: u32, lines: u32) -> (usize, f64) {
 
 /// Checks what is read back of a thread, which was about to spell a number; gives how many numbers that
 /// are, and the newest time.
-fn check_thread(recorded: &Recorded, name: &str, about: u32) -> (usize, Nanos) {
+fn check_thread(recorded: &Recorded, name: &str, about: u32) -> (usize, Option<Nanos>) {
     let track = recorded.thread(name);
     let steps = track.chunks_steps(recorded, track.unbroken());
     let numbers = numbers(&recorded.lines_of(steps.iter().copied(), ""));
@@ -98,7 +99,7 @@ fn check_thread(recorded: &Recorded, name: &str, about: u32) -> (usize, Nanos) {
         track.chunks.len(),
         steps.len()
     );
-    (numbers.len(), steps.last().map_or(Nanos(0), |s| s.since))
+    (numbers.len(), steps.last().map(|s| s.since))
 }
 
 fn kill_many(version: u32, times: u32) {
