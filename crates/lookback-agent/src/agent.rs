@@ -100,7 +100,7 @@ pub(crate) struct Agent {
     pub(crate) next_number: AtomicU32,
     /// Whether every thread's start and end are seen, see [`crate::threads::begin`].
     pub(crate) seen: Mutex<Seen>,
-    /// How many threads have begun since then, and whether those that begin pass unseen, see [`crate::threads::pass`].
+    /// How many threads have begun since then, and whether those that begin pass unseen, see [`crate::threads::let_pass`].
     pub(crate) begun: AtomicU64,
     pub(crate) unseen: AtomicBool,
     /// Java ids of the threads that have begun and not ended; also orders who gives and takes their slabs.

@@ -124,11 +124,7 @@ fn found(agent: &Agent, env: *mut JNIEnv, thread: jobject, is_current: bool) {
     }
     let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
     if !(is_current && helpers::is_current()) && live.insert(java.tid(env, thread)) {
-        if is_current {
-            adopt(agent, env, thread, home, gettid());
-        } else {
-            adopt(agent, env, thread, home, 0);
-        }
+        adopt(agent, env, thread, home, if is_current { gettid() } else { 0 });
     }
     drop(live);
     delete(env, home);

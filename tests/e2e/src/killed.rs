@@ -73,8 +73,11 @@ fn kill_once(version: u32, lines: u32) -> (usize, f64) {
         }
         let (count, newest) = check_thread(&recorded, &name, about);
         read += count;
-        // One with nothing to read but that it is there has no newest record.
-        oldest = newest.map_or(oldest, |newest| oldest.max(at.since(newest).as_millis_f64()));
+        match newest {
+            Some(newest) => oldest = oldest.max(at.since(newest).as_millis_f64()),
+            // As above, but that its name and no call of it is left.
+            None => silent += 1,
+        }
     }
     assert!(silent < THREADS, "nothing is left of any thread");
     (read, oldest)
