@@ -60,11 +60,13 @@ final class Bursts {
     /** How many there are is not the same each time, so none adds to the sum. */
     private static void flood(int seconds) throws InterruptedException {
         long end = System.nanoTime() + seconds * 1_000_000_000L;
-        while (System.nanoTime() < end) {
+        int threads = 0;
+        for (; System.nanoTime() < end; threads++) {
             Thread thread = new Thread(null, () -> little(0), "drop", 128 << 10);
             thread.start();
             thread.join();
         }
+        System.out.println("measured " + threads + " threads");
     }
 
     private static void disperse() throws InterruptedException {

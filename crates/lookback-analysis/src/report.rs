@@ -8,12 +8,13 @@ use crate::chain::Chain;
 use crate::kinds::Kind;
 use crate::samples::Hot;
 use crate::verdict::{SlowCall, Verdict, holds};
-use crate::words::{count, duration, percent, plain, plural, utc, wrap};
+use crate::words::{duration, percent, plain, plural, utc, wrap};
 use crate::{Recording, SliceRef};
 use lookback_format::Nanos;
 use lookback_format::incident::Trigger;
 use lookback_format::sample::Activity;
 use lookback_format::symbol::Wait;
+use lookback_format::units::count;
 use std::io::{self, Write};
 
 /// How the report is laid out.

@@ -10,11 +10,12 @@ use crate::kinds::{Kind, kinds};
 use crate::methods::CARRIER;
 use crate::samples::Hot;
 use crate::waits::Waits;
-use crate::words::{count, duration, percent, plural, utc};
+use crate::words::{duration, percent, plural, utc};
 use crate::{Flags, Recording, SliceIndex, SliceRef};
 use lookback_format::incident::Trigger;
 use lookback_format::sample::Activity;
 use lookback_format::symbol::Wait;
+use lookback_format::units::count;
 use lookback_format::{MethodId, Nanos};
 use std::collections::HashMap;
 

@@ -4,6 +4,7 @@
 //! powers of a thousand, exactly as on the report page. Nothing here knows a recording.
 
 use lookback_format::Nanos;
+use lookback_format::units::count;
 
 /// A duration with three significant digits: `1.23 ms`, `412 µs`.
 pub(crate) fn duration(d: Nanos) -> String {
@@ -21,19 +22,6 @@ pub(crate) fn duration(d: Nanos) -> String {
         }
     }
     format!("{} ns", d.0)
-}
-
-/// `12,345`.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// `1 call`, `2 calls`.
@@ -134,10 +122,7 @@ mod tests {
 
     #[test]
     fn counts_shares_and_lines() {
-        assert_eq!(
-            (count(1_234_567), count(12), plural(1, "call")),
-            ("1,234,567".into(), "12".into(), "1 call".into())
-        );
+        assert_eq!((plural(1, "call"), plural(1_234, "call")), ("1 call".into(), "1,234 calls".into()));
         assert_eq!(percent(Nanos(1), Nanos(3)), "33.3 %");
         assert_eq!(percent(Nanos(1), Nanos(30_000)), "<0.1 %");
         assert_eq!(wrap("one two three-and-more four", 8), ["one two", "three-and-more", "four"]);

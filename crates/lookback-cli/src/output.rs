@@ -126,19 +126,6 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
-/// A number with a comma between the thousands.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// Seconds for people: `12.3 ms`, `4.56 s`, `3 min 5 s`.
 pub(crate) fn seconds(s: f64) -> String {
     if s.is_nan() || s < 0.0 {
@@ -188,10 +175,6 @@ mod tests {
 
     #[test]
     fn numbers_are_for_people() {
-        assert_eq!(
-            (count(1_234_567), count(12), count(123)),
-            ("1,234,567".into(), "12".into(), "123".into())
-        );
         assert_eq!((bytes(999), bytes(64 << 20)), ("999 bytes".into(), "67.1 MB".into()));
         let times = [0.000_5, 0.012_34, 4.56, 185.0, 7_260.0, f64::NAN].map(seconds);
         assert_eq!(times, ["500 us", "12.3 ms", "4.6 s", "3 min 5 s", "2 h 1 min", "unknown"]);

@@ -77,7 +77,7 @@ fn a_status_is_shown_for_people_and_as_json() {
         "about 1.2 % (budget 3 %)",
         "exec-1 reaches back 1.2 s, braked",
         "2 threads are braked: they record waits and watched calls only, for now",
-        "4105 threads begin a second, too many to see each",
+        "4,105 threads begin a second, too many to see each",
         "1 method is not traced, which would cost more:",
         "com.acme.Api.hot, 12,345,678 records/s",
         "3 slab overruns",

@@ -2,6 +2,7 @@
 //!
 //! The constraint that shaped it: the running program is asked for it, and an incident keeps it, in the same words.
 
+use crate::units::count;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -29,8 +30,9 @@ impl Costs {
     pub fn unseen(&self) -> Option<String> {
         self.unseen_threads_per_second.map(|per_second| {
             format!(
-                "{per_second:.0} threads begin a second, too many to see each: those that live for seconds are traced, and no waits for \
-                 monitors"
+                "{} threads begin a second, too many to see each: those that live for seconds are traced, and no waits for \
+                 monitors",
+                count(per_second as u64)
             )
         })
     }
@@ -80,7 +82,7 @@ mod tests {
         );
         assert_eq!(costs.unseen(), None);
         let unseen = Costs { unseen_threads_per_second: Some(4_105.2), ..costs }.unseen();
-        assert!(unseen.is_some_and(|text| text.starts_with("4105 threads begin a second, too many")));
+        assert!(unseen.is_some_and(|text| text.starts_with("4,105 threads begin a second, too many")));
     }
 
     #[test]

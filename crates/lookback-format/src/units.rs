@@ -29,6 +29,20 @@ impl Nanos {
     }
 }
 
+/// A number with a comma between the thousands, for people: `12,345`.
+#[must_use]
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Identifies a traced method within one recording: 1 to 2^30 - 1. Zero never occurs, so that a zero slot
 /// means "not written yet".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -94,3 +108,16 @@ pub struct TypeId(pub u32);
 /// A category's place in the table of a ring file; 0 is the category without a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CategoryIndex(pub u16);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_told_apart() {
+        assert_eq!(
+            [0, 123, 1_234, 123_456, 1_234_567].map(count),
+            ["0", "123", "1,234", "123,456", "1,234,567"]
+        );
+    }
+}

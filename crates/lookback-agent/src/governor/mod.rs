@@ -376,8 +376,10 @@ impl Rounds {
         let mut sample = self.looks.take(&agent.region, now);
         self.averages.add(&sample.methods, span.0 as f64 / 1e9, busy.since(self.busy).0 as f64 / 1e9);
         {
+            // What may not be dropped, waits above all, has exact times as well.
             let precise = &agent.governor.decided().precise;
-            sample.weigh(|id| if precise.contains(&id) { self.cost.timed / self.cost.plain } else { 1.0 });
+            let has_times = |id| precise.contains(&id) || agent.governor.class_of(id).is_none();
+            sample.weigh(|id| if has_times(id) { self.cost.timed / self.cost.plain } else { 1.0 });
         }
         let called = sample.methods.iter().filter(|r| r.per_second >= OFTEN).map(|r| r.id).collect();
         self.held.retain(|_, since| now.since(*since) < HELD);

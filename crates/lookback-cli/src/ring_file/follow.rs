@@ -9,11 +9,11 @@ use super::RingFile;
 use super::named::Names;
 use crate::clock;
 use crate::error::{Error, Result};
-use crate::output::count;
 use crate::verbs::{Streams, stdout};
 use lookback_format::Nanos;
 use lookback_format::definitions::Definitions;
 use lookback_format::native::Record;
+use lookback_format::units::count;
 use lookback_ring::{Delivery, Follower, LossCause, Ring};
 use std::time::Duration;
 

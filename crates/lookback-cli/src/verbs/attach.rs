@@ -4,11 +4,11 @@ use super::{Streams, stdout};
 use crate::args::AttachArgs;
 use crate::control::{self, Client};
 use crate::error::{Error, Result};
-use crate::output::count;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::{agent, attach};
 use lookback_format::control::{Rewriting, Status};
+use lookback_format::units::count;
 use std::time::{Duration, Instant};
 
 /// How long the agent may take to come to life in a JVM that has loaded it.

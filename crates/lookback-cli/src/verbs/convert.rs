@@ -4,7 +4,7 @@ use super::report::refuse_empty;
 use crate::args::{ConvertArgs, Format};
 use crate::error::{Error, Result};
 use crate::incident;
-use crate::output::{self, Access, bytes, count};
+use crate::output::{self, Access, bytes};
 use crate::progress::Progress;
 use crate::verbs::Streams;
 use lookback_analysis::{
@@ -13,6 +13,7 @@ use lookback_analysis::{
 };
 use lookback_format::incident::Trigger;
 use lookback_format::sample::Activity;
+use lookback_format::units::count;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 

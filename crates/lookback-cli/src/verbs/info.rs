@@ -4,13 +4,14 @@ use super::{Streams, lines, losses, named, stdout};
 use crate::args::InfoArgs;
 use crate::control::printable;
 use crate::error::Result;
-use crate::output::{bytes, count, seconds};
+use crate::output::{bytes, seconds};
 use crate::progress::Progress;
 use crate::table;
 use lookback_format::Nanos;
 use lookback_format::event::Event;
 use lookback_format::incident::{Category, Damage, Manifest, Trigger};
 use lookback_format::slot::{Record, Records};
+use lookback_format::units::count;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

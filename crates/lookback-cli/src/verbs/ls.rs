@@ -4,11 +4,12 @@ use super::{Streams, named, stdout};
 use crate::args::LsArgs;
 use crate::control::{self, printable};
 use crate::error::Result;
-use crate::output::{count, seconds};
+use crate::output::seconds;
 use crate::ring_file::RingFile;
 use crate::runtime::{self, RuntimeDir};
 use crate::table;
 use lookback_format::definitions::Definitions;
+use lookback_format::units::count;
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -19,7 +19,7 @@ pub(crate) mod snapshot;
 
 use crate::control::printable;
 use crate::error::Error;
-use crate::output::count;
+use lookback_format::units::count;
 use std::collections::BTreeMap;
 use std::io::Write;
 

@@ -4,10 +4,11 @@ use super::{Streams, losses, named, stdout};
 use crate::args::RecoverArgs;
 use crate::control::printable;
 use crate::error::{Error, Result};
-use crate::output::{self, Access, bytes, count, seconds};
+use crate::output::{self, Access, bytes, seconds};
 use crate::progress::Progress;
 use crate::recover::{self, Found, FoundThread, Region};
 use crate::table;
+use lookback_format::units::count;
 use std::io::BufWriter;
 
 /// Makes an incident of a region file.

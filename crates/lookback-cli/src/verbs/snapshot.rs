@@ -4,10 +4,11 @@ use super::{Streams, lines, losses, named, stdout};
 use crate::args::SnapshotArgs;
 use crate::control::printable;
 use crate::error::{Error, Result};
-use crate::output::{self, Access, bytes, count, seconds};
+use crate::output::{self, Access, bytes, seconds};
 use crate::progress::Progress;
 use crate::ring_file::{self, Found, RingFile};
 use crate::table;
+use lookback_format::units::count;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
