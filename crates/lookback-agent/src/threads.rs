@@ -298,9 +298,7 @@ fn sweep_for(agent: &Agent, env: *mut JNIEnv, again: bool, new: bool) {
             there.insert(tid);
             // Who has not begun, or has ended, is not begun here, unless it was not to be seen.
             let mut live = agent.live.lock().unwrap_or_else(|e| e.into_inner());
-            if new && !ours.contains(&tid) {
-                live.insert(tid);
-            }
+            let is_new = new && !ours.contains(&tid) && live.insert(tid);
             let wanted = agent.is_tracing() && live.contains(&tid);
             let cursor = java.cursor(env, home);
             match OwnSlab::of_cursor(&agent.region, cursor) {
@@ -313,7 +311,7 @@ fn sweep_for(agent: &Agent, env: *mut JNIEnv, again: bool, new: bool) {
                 None if wanted => match agent.slabs.of_thread(&agent.region, tid) {
                     // The thread has stopped; its slab waits for it.
                     Some(i) => resume(agent, env, home, i),
-                    None if again && !agent.slabs.has_free() => {}
+                    None if again && !is_new && !agent.slabs.has_free() => {}
                     None => adopt(agent, env, thread, home, 0),
                 },
                 None => {}

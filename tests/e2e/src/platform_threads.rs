@@ -18,6 +18,22 @@ fn ask(running: &mut Running, command: &str) {
     running.ask(command, &format!("did {command}"));
 }
 
+/// Waits until so many threads are traced, or are counted for want of room, and gives both numbers. Those that began unseen are found by
+/// the next sweep.
+fn traced_and_lost(place: &Place, pid: u32, threads: u64) -> (u64, u64) {
+    let begun = Instant::now();
+    loop {
+        let status = place.status(pid);
+        let traced = status["threads"].as_u64().expect("a number");
+        let lost = status["losses"]["threads without a slab"].as_u64().unwrap_or(0);
+        if traced + lost >= threads {
+            return (traced, lost);
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "{traced} + {lost} of {threads}: {status:#}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
 /// How many threads a flood has had, once it is over.
 fn threads_of_flood(running: &mut Running) -> f64 {
     loop {
@@ -36,13 +52,13 @@ fn same(out: &str) -> Vec<&str> {
 fn ten_thousand_threads_at_once_are_traced_as_far_as_there_is_room_and_the_others_are_counted() {
     for jdk in jdks() {
         let place = Place::new();
-        let mut running = program(jdk, &place).agent("budget=3%,learned=off").start();
+        // So much that each is seen, however slowly they begin.
+        let mut running = program(jdk, &place).agent("budget=50%,learned=off").start();
         ask(&mut running, &format!("gather {MANY}"));
         // A sweep may count none of them again.
         std::thread::sleep(Duration::from_secs(3));
+        let (traced, lost) = traced_and_lost(&place, running.pid, MANY);
         let status = place.status(running.pid);
-        let traced = status["threads"].as_u64().expect("a number");
-        let lost = status["losses"]["threads without a slab"].as_u64().unwrap_or(0);
         let own = &status["governing"]["own_percent_of_core"];
         println!("JDK {}: {traced} traced, {lost} without room; own threads {own} % of a core", jdk.version);
         assert!(traced >= 1_000 && (MANY..MANY + 100).contains(&(traced + lost)), "{status:#}");
@@ -88,7 +104,7 @@ fn threads_that_start_and_end_in_bursts_leave_nothing_behind() {
 fn threads_that_begin_too_often_pass_unseen_until_they_are_few_again() {
     for jdk in jdks() {
         let place = Place::new();
-        let mut running = program(jdk, &place).agent("budget=3%,learned=off").start();
+        let mut running = program(jdk, &place).agent("budget=3%,learned=off,threads=150").start();
         let unseen = |pid| place.status(pid)["governing"]["unseen_threads_per_second"].as_f64();
         let until = |pid, wanted: bool, most| {
             let begun = Instant::now();
@@ -116,10 +132,16 @@ fn threads_that_begin_too_often_pass_unseen_until_they_are_few_again() {
         println!("JDK {}: {rate:.0} threads a second were told of {begun:.0}", jdk.version);
         assert!(rate > begun / 10.0 && rate < begun * 10.0, "JDK {}: {rate} of {begun}", jdk.version);
         running.until("did flood 12");
+        ask(&mut running, "gather 300");
+        let (traced, lost) = traced_and_lost(&place, running.pid, 300);
+        println!("JDK {}: of 303 that live on {traced} are traced, {lost} are without room", jdk.version);
+        assert!(traced >= 100 && traced + lost < 400, "{traced} + {lost}");
+        std::thread::sleep(Duration::from_secs(3));
+        assert_eq!(traced_and_lost(&place, running.pid, 300), (traced, lost), "none is counted again");
         ask(&mut running, "disperse");
         // Meanwhile there is time for the other program.
         let mut bare = program(jdk, &place).start();
-        for command in ["gather 3", "flood 12", "disperse", "gather 100", "disperse"] {
+        for command in ["gather 3", "flood 12", "gather 300", "disperse", "gather 100", "disperse"] {
             ask(&mut bare, command);
         }
         let bare = bare.end().ok();
