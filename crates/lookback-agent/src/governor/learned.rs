@@ -21,9 +21,9 @@ const HEAD: &str = "lookback learned 2: methods that cost too much to trace (dro
 /// The second line of a file that knows libraries, too, and the part of what is warm that the next start tries.
 const LIBRARIES: &str = "libraries are known; the next start tries part";
 /// At each later start another part of what was warm is traced, of so many, so that records tell whether it costs too much. The
-/// first 30 s of PMD, javac, Xalan and Hibernate pay 4 % more with a half, 9 % with all, and 23 % with an eighth of what was hot
-/// (docs/BUDGET.md, "The first start").
-const PARTS: u64 = 2;
+/// first 30 s of PMD, javac, Xalan and Hibernate pay 2 % more with a quarter, 4 % with a half, 9 % with all, and 23 % with an eighth of
+/// what was hot (docs/BUDGET.md, "The first start").
+const PARTS: u64 = 4;
 /// No more of a file is read, and no more is written.
 const MOST_BYTES: u64 = 4 << 20;
 const MOST_ROWS: usize = 20_000;
@@ -278,7 +278,7 @@ mod tests {
             assert_eq!(rate(&learned, "find"), Some(UNKNOWN));
             let (is_tried, waits): (Vec<_>, Vec<_>) =
                 (0..200).partition(|&i| learned.tries(rows[i].key().0, rows[i].key().1));
-            assert!((60..140).contains(&is_tried.len()), "{is_tried:?}");
+            assert!((30..70).contains(&is_tried.len()), "{is_tried:?}");
             assert!(is_tried.iter().all(|&i| rate(&learned, &names[i]).is_none()));
             assert!(waits.iter().all(|&i| rate(&learned, &names[i]) == Some(UNKNOWN)));
             tried.extend(is_tried);

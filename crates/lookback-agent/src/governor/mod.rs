@@ -515,14 +515,18 @@ impl Rounds {
             self.ask_compilers(agent, env, now);
         }
         let mut seen = self.averages.seen(now);
-        if seen.is_empty() {
-            // What was tried is judged by the run that there was.
+        let knew = {
             let recalled = agent.governor.recalled.lock().unwrap_or_else(|e| e.into_inner());
-            seen = self.averages.counted();
-            seen.retain(|(id, _)| recalled.tried.contains(id));
-        }
-        // Nothing is learned of a program that was never traced.
-        if !seen.is_empty() || self.heat.were_asked() {
+            if seen.is_empty() {
+                // What was tried is judged by the run that there was.
+                seen = self.averages.counted();
+                seen.retain(|(id, _)| recalled.tried.contains(id));
+            }
+            !recalled.all.is_empty() || !recalled.tried.is_empty()
+        };
+        // Nothing is learned of a program that was never traced. One that was tries another part of what it knows at the next start,
+        // even if nothing of this one's was called.
+        if !seen.is_empty() || self.heat.were_asked() || knew {
             self.keep(agent, &seen, now);
         }
     }
