@@ -33,8 +33,6 @@ WORKLOAD_SOURCES := java/workloads/pom.xml $(shell find java/workloads/src/main 
 ifdef CI
 # Nothing is built twice there, so what only helps the next build is left out.
 export CARGO_INCREMENTAL := 0
-# Enough for backtraces; nobody debugs there.
-export CARGO_PROFILE_DEV_DEBUG := line-tables-only
 endif
 
 .PHONY: help
