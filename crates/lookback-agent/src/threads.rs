@@ -267,18 +267,19 @@ pub(crate) fn os_tids(agent: &Agent) -> Vec<u32> {
 
 /// Brings the picture of all threads up to date: names, and threads that should be traced and are not
 /// (tracing was off when they began, no slab was free, or they have passed unseen), or are gone. Runs on the control thread. Whom there
-/// is no room for is counted unless that was done before, `again`.
-pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv, again: bool) {
-    sweep_for(agent, env, again, agent.unseen.load(Ordering::Relaxed));
+/// is no room for is counted unless that was done before, `again`. Gives the processor time that adopting threads took, nanoseconds.
+pub(crate) fn sweep(agent: &Agent, env: *mut JNIEnv, again: bool) -> u64 {
+    sweep_for(agent, env, again, agent.unseen.load(Ordering::Relaxed))
 }
 
 /// As [`sweep`]; also, if `new`, for threads whose beginning was not seen.
-fn sweep_for(agent: &Agent, env: *mut JNIEnv, again: bool, new: bool) {
-    let Some(java) = agent.java() else { return };
+fn sweep_for(agent: &Agent, env: *mut JNIEnv, again: bool, new: bool) -> u64 {
+    let mut adopting = 0;
+    let Some(java) = agent.java() else { return adopting };
     let ours = {
         let seen = agent.seen.lock().unwrap_or_else(|e| e.into_inner());
         if !seen.all {
-            return;
+            return adopting;
         }
         seen.ours.clone()
     };
@@ -289,7 +290,7 @@ fn sweep_for(agent: &Agent, env: *mut JNIEnv, again: bool, new: bool) {
         .filter(|&i| agent.slabs.is_taken(i))
         .map(|i| (i, agent.slabs.key(&agent.region, i)))
         .collect();
-    let Ok(threads) = agent.jvmti.all_threads() else { return };
+    let Ok(threads) = agent.jvmti.all_threads() else { return adopting };
     let mut there = FxHashSet::default();
     for thread in threads {
         let home = java.home(env, thread);
@@ -312,7 +313,11 @@ fn sweep_for(agent: &Agent, env: *mut JNIEnv, again: bool, new: bool) {
                     // The thread has stopped; its slab waits for it.
                     Some(i) => resume(agent, env, home, i),
                     None if again && !is_new && !agent.slabs.has_free() => {}
-                    None => adopt(agent, env, thread, home, 0),
+                    None => {
+                        let begun = clock::thread_cpu();
+                        adopt(agent, env, thread, home, 0);
+                        adopting += clock::thread_cpu() - begun;
+                    }
                 },
                 None => {}
             }
@@ -332,6 +337,7 @@ fn sweep_for(agent: &Agent, env: *mut JNIEnv, again: bool, new: bool) {
             gone(agent, env, i, key);
         }
     }
+    adopting
 }
 
 fn rename(agent: &Agent, env: *mut JNIEnv, thread: jobject, i: u32) {
