@@ -137,10 +137,10 @@ fn threads_that_begin_too_often_pass_unseen_until_they_are_few_again() {
         println!("JDK {}: of 303 that live on {traced} are traced, {lost} are without room", jdk.version);
         assert!(traced >= 100 && traced + lost < 400, "{traced} + {lost}");
         std::thread::sleep(Duration::from_secs(3));
-        // Of the flood's last threads a sweep may have found one, which is gone since.
-        let (traced, again) = traced_and_lost(&place, running.pid, 300);
+        let (still, again) = traced_and_lost(&place, running.pid, 300);
         assert_eq!(again, lost, "none is counted again");
-        assert!(traced >= 100, "{traced}");
+        // Of the flood's last threads a sweep may have found a few, as above, which are gone since.
+        assert!(still <= 150 && still + 12 > traced, "{still} of {traced}");
         ask(&mut running, "disperse");
         // Meanwhile there is time for the other program.
         let mut bare = program(jdk, &place).start();
