@@ -11,8 +11,9 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 use_tools
 cd "$root"
-lane_rust=(rust ring-models ring-races)
-lane_others=(web java perfetto)
+lane_rust=(rust)
+# Perfetto last: it is built where `rust` is, and would wait for it.
+lane_others=(web java ring-models ring-races perfetto)
 parts=("${lane_rust[@]}" "${lane_others[@]}" e2e)
 logs=$target/test
 mkdir -p "$logs"
