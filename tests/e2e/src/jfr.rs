@@ -158,6 +158,7 @@ fn a_recording_of_the_programs_own_goes_on_and_is_read_like_ours() {
         // Ours made JFR begin another chunk, and so did its end.
         let file = place.file("own.jfr");
         jcmd(running.pid, &["JFR.dump", "name=own", &format!("filename={}", file.display())]);
+        running.end().ok();
         let bytes = std::fs::read(&file).expect("the program's own recording");
         let clock = recorded.manifest.clock_pair;
         let (mut samples, mut threads) = (Vec::new(), Vec::new());
@@ -189,7 +190,6 @@ fn a_recording_of_the_programs_own_goes_on_and_is_read_like_ours() {
             // Whatever it gives, it ends.
             let _ = read_jfr(&damaged, Engine::Jfr, clock, &mut |_| {});
         }
-        running.end().ok();
     }
 }
 
