@@ -15,6 +15,8 @@ const BURST: Nanos = Nanos(5_000_000_000);
 const LULL: Nanos = Nanos(30_000_000_000);
 /// It is little when to see them would cost such a share of what is too much.
 const LITTLE: f64 = 0.5;
+/// What threads may cost in any case, a share of the budget: what goes beyond it for other reasons is no reason not to see them.
+const LEAST: f64 = 0.25;
 
 /// How many threads begin, and what is made of it.
 pub(super) struct Churn {
@@ -32,9 +34,19 @@ impl Churn {
         Churn { begun, per_second: 0.0, passes: false, since: None }
     }
 
-    /// So many threads have begun until now; it was looked last a `span` of seconds ago. The program takes `cpu` of a core, and they
-    /// may cost the share `most` of it. Whether they pass unseen from now on, or are seen again; none when it stays as it is.
-    pub(super) fn look(&mut self, begun: u64, span: f64, cpu: f64, most: f64, now: Nanos) -> Option<bool> {
+    /// So many threads have begun until now; it was looked last a `span` of seconds ago. The program takes `cpu` of a core, tracing may
+    /// cost the share `budget` of it, and all but threads costs the share `others`. Whether they pass unseen from now on, or are seen
+    /// again; none when it stays as it is.
+    pub(super) fn look(
+        &mut self,
+        begun: u64,
+        span: f64,
+        cpu: f64,
+        budget: f64,
+        others: f64,
+        now: Nanos,
+    ) -> Option<bool> {
+        let most = (budget - others).max(LEAST * budget);
         self.per_second = begun.saturating_sub(self.begun) as f64 / span.max(1e-9);
         self.begun = begun;
         let (limit, patience) = if self.passes { (LITTLE * most, LULL) } else { (most, BURST) };
@@ -71,7 +83,7 @@ mod tests {
         let mut changes = Vec::new();
         for second in from..from + seconds {
             *begun += each;
-            let changed = churn.look(*begun, 1.0, 1.0, 0.03, Nanos(second * 1_000_000_000));
+            let changed = churn.look(*begun, 1.0, 1.0, 0.03, 0.0, Nanos(second * 1_000_000_000));
             changes.extend(changed.map(|passes| (second, passes)));
         }
         changes
@@ -108,10 +120,25 @@ mod tests {
     fn the_share_is_of_what_the_program_takes() {
         let mut churn = Churn::new(0);
         let mut look = |begun: u64, cpu: f64, second: u64| {
-            churn.look(begun, 1.0, cpu, 0.03, Nanos(second * 1_000_000_000))
+            churn.look(begun, 1.0, cpu, 0.03, 0.0, Nanos(second * 1_000_000_000))
         };
         assert!((1..20).all(|second| look(second * 4_000, 4.0, second).is_none()), "2.4 % of four cores");
         let changed = (20..40).find_map(|second| look(second * 4_000, 2.0, second));
         assert_eq!(changed, Some(true), "4.8 % of two");
+    }
+
+    #[test]
+    fn few_are_seen_even_if_all_else_costs_too_much() {
+        let mut churn = Churn::new(0);
+        let mut begun = 0;
+        let mut pass = |each: u64, from: u64| {
+            (from..from + 20).find_map(|second| {
+                begun += each;
+                churn.look(begun, 1.0, 1.0, 0.03, 0.1, Nanos(second * 1_000_000_000))
+            })
+        };
+        assert_eq!(pass(0, 0), None);
+        assert_eq!(pass(300, 20), None, "0.7 %");
+        assert_eq!(pass(400, 40), Some(true), "1 %");
     }
 }

@@ -392,10 +392,10 @@ impl Rounds {
         (self.decided, self.busy, self.cpu) = (now, busy, cpu);
         // Relaxed: a counter.
         let begun = agent.begun.load(Ordering::Relaxed);
-        let most = self.chooser.budget() - self.records_cost();
+        let (budget, records) = (self.chooser.budget(), self.records_cost());
         // Where the VM has trace points of its own, threads cost something else.
         if agent.vm_points.is_none()
-            && let Some(passes) = self.churn.look(begun, span.0 as f64 / 1e9, cpu, most, now)
+            && let Some(passes) = self.churn.look(begun, span.0 as f64 / 1e9, cpu, budget, records, now)
         {
             threads::let_pass(agent, env, passes);
             self.trials.forget();
