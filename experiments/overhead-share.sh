@@ -2,7 +2,7 @@
 # Which share of the executed methods that are not trivial Lookback still traces once it has learned:
 #   overhead-share.sh JAVA AGENT WORKLOADS PROBE NAME SIZE ITERATIONS
 #
-# The probe says which methods are executed, in a few iterations. Lookback's own file of what it has learned, after three starts in
+# The probe says which methods are executed, in a few iterations. Lookback's own file of what it has learned, after five starts in
 # a row of so many, says which are not traced any more. What is dropped and was not executed, or is not the application's, is in
 # neither number.
 # Constraint: prints the lines that the lab reads, and fails when there are none, or when libraries still wait.
@@ -17,7 +17,7 @@ run() {
 run "-javaagent:$probe=clock=off,out=$directory/executed" 4
 # A program that costs less than its budget has no such file.
 touch "$directory/learned"
-for _ in first second third; do run "-agentpath:$agent=learned=$directory/learned,quiet=on" "$iterations"; done
+for _ in first second third fourth fifth; do run "-agentpath:$agent=learned=$directory/learned,quiet=on" "$iterations"; done
 awk -F '\t' '
   # Rows: kind, records a second, class, method, descriptor; then calls, nanoseconds, class, method, descriptor.
   FILENAME == ARGV[1] { if (NF == 5) learned[$3 FS $4 FS $5] = $1; known = known || /^libraries are known/; next }
