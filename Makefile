@@ -179,7 +179,7 @@ bench-smoke: build probe ## All benchmarks, short: do they still work?
 	@for bench in tracepoint api replay ring load lab overhead sampling; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 	@$(STEP) 'bench: experiment, short' $(WITH) bench/experiment.sh smoke
 
-FIGURES ?= tracepoint api startup tracer overhead overhead-17 overhead-threads overhead-first overhead-most overhead-latency overhead-peers overhead-share ring ring-load replay gc gc-curves desktop
+FIGURES ?= tracepoint api startup tracer overhead overhead-batch overhead-17 overhead-threads overhead-first overhead-latency overhead-peers overhead-share ring ring-load replay gc gc-curves desktop
 .PHONY: figures
 figures: build ## Run the experiments FIGURES (all), keep them in bench/runs, renew the documents' figures; days, goes on where it stopped
 	@$(WITH) scripts/figures.sh $(FIGURES)

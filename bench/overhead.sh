@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What Lookback costs whole programs, in each of its states and beside its peers: the experiments overhead, overhead-17,
+# What Lookback costs whole programs, in each of its states and beside its peers: the experiments overhead-batch, overhead-17,
 # overhead-threads, overhead-first, overhead-latency, overhead-peers and overhead-share. --smoke makes it short, and keeps nothing.
 # Other arguments are options of `lookback lab run`.
 #
@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 use_tools
 cd "$root"
-experiments=(overhead overhead-17 overhead-threads overhead-first overhead-latency overhead-peers overhead-share)
+experiments=(overhead-batch overhead-17 overhead-threads overhead-first overhead-latency overhead-peers overhead-share)
 all=()
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
