@@ -289,9 +289,11 @@ impl Agent {
         self.held.lock().unwrap_or_else(|e| e.into_inner()).clone()
     }
 
-    /// Lets go of what is large, once it has left the program.
-    pub(crate) fn forget(&self, env: *mut JNIEnv) {
-        self.monitors.forget(env);
+    /// Lets go of what is large, once it has left the program; of references only if `is_left_alone`.
+    pub(crate) fn forget(&self, env: *mut JNIEnv, is_left_alone: bool) {
+        if is_left_alone {
+            self.monitors.forget(env);
+        }
         self.governor.forget();
         *self.live.lock().unwrap_or_else(|e| e.into_inner()) = FxHashSet::default();
     }

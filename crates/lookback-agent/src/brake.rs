@@ -119,6 +119,14 @@ impl Brake {
         a.home.store(home, Ordering::Release);
     }
 
+    /// The object that holds the cursor of slab `i`'s thread, for that thread itself: a global reference, which nobody takes away
+    /// before it has ended or, while it is in an event of the VM, before the agent has left.
+    pub(crate) fn home(&self, i: u32) -> Option<jobject> {
+        // Relaxed: another thread may have begun this one, but since then it has seen its cursor.
+        let home = self.threads[i as usize].home.load(Ordering::Relaxed);
+        (!home.is_null()).then_some(home)
+    }
+
     /// The thread of slab `i` ends; gives its reference back. Nobody may be releasing it.
     pub(crate) fn end(&self, i: u32) -> jobject {
         let a = &self.threads[i as usize];

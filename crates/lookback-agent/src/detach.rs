@@ -42,14 +42,16 @@ pub(crate) fn leave(agent: &Agent, env: *mut JNIEnv, done: &Rewriting) -> String
     }
     let outside = all_outside(agent, env);
     let high = agent.slabs.high();
-    (0..high).for_each(|i| {
-        jni!(env, DeleteGlobalRef, agent.brake.end(i));
+    // Who is still in an event of the VM may hold them.
+    let is_left_alone = outside || Agent::is_left_alone();
+    (0..high).map(|i| agent.brake.end(i)).filter(|_| is_left_alone).for_each(|home| {
+        jni!(env, DeleteGlobalRef, home);
     });
     let held = |class| agent.held.lock().unwrap_or_else(|e| e.into_inner()).contains_key(&class);
     let region = &agent.region;
     agent.symbols.forget(region, held, || region.give_back(high));
     startup::forget_link();
-    agent.forget(env);
+    agent.forget(env, is_left_alone);
     let mut message = format!(
         "the agent has left process {}: {}; {} of memory, its socket and its threads are gone",
         std::process::id(),

@@ -198,13 +198,22 @@ impl Java {
         }
     }
 
+    /// As [`Java::with_cursor`], when it is known which object holds the cursor; the reference stays.
+    pub(crate) fn with_cursor_at(&self, env: *mut JNIEnv, home: jobject, f: impl FnOnce(Cursor) -> Cursor) {
+        keeping_exception(env, || self.move_cursor(env, home, f));
+    }
+
     /// Takes the reference `home`.
     fn with_cursor_in(&self, env: *mut JNIEnv, home: jobject, f: impl FnOnce(Cursor) -> Cursor) {
+        self.move_cursor(env, home, f);
+        delete(env, home);
+    }
+
+    fn move_cursor(&self, env: *mut JNIEnv, home: jobject, f: impl FnOnce(Cursor) -> Cursor) {
         let cursor = self.cursor(env, home);
         if cursor != Cursor::OFF {
             self.set_cursor(env, home, f(cursor));
         }
-        delete(env, home);
     }
 }
 
@@ -226,13 +235,13 @@ pub(crate) fn units(env: *mut JNIEnv, string: jstring, most: usize) -> Vec<u16> 
 
 /// Runs `f`, which may call Java, and throws again what was thrown before.
 fn keeping_exception(env: *mut JNIEnv, f: impl FnOnce()) {
+    // Nearly always none: to ask only whether there is one makes no reference.
+    if jni!(env, ExceptionCheck) == 0 {
+        return f();
+    }
     let pending = jni!(env, ExceptionOccurred);
-    if !pending.is_null() {
-        jni!(env, ExceptionClear);
-    }
+    jni!(env, ExceptionClear);
     f();
-    if !pending.is_null() {
-        jni!(env, Throw, pending);
-        delete(env, pending);
-    }
+    jni!(env, Throw, pending);
+    delete(env, pending);
 }

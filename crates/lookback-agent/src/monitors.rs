@@ -3,13 +3,16 @@
 //! The constraint that shaped it: the VM tells of them by events on the waiting thread, which is about to
 //! stand still anyway. They become timed records of synthetic methods, `<monitor>` and `<wait>`, of the
 //! class of the object: its name is all that is recorded of it. A program that hands work from thread to thread has tens of
-//! thousands of them a second, so a class is asked for its name once, and a wait's end nothing at all.
+//! thousands of them a second, and the end of one may be told while the monitor is held. So a class is asked for its name once,
+//! a thread remembers the class that it waited on last, and a wait's end asks the VM for the cursor and nothing else.
 
 use crate::agent::Agent;
 use crate::java::{delete, jni};
 use crate::region::Loss;
+use crate::slab::OwnSlab;
 use crate::trace_points;
 use jni_sys::{JNIEnv, jobject, jweak};
+use lookback_format::ThreadKey;
 use lookback_format::slot::EXIT;
 use lookback_format::symbol::{Role, Wait};
 use rustc_hash::FxHashMap;
@@ -22,7 +25,30 @@ const MOST: usize = 4_096;
 thread_local! {
     /// The wait that the current platform thread has begun and not ended. The VM tells the end of one before
     /// the begin of the next.
-    static BEGUN: Cell<Option<(*const Agent, Wait, u32)>> = const { Cell::new(None) };
+    static BEGUN: Cell<Option<Begun>> = const { Cell::new(None) };
+    /// What the current thread waited on last: for a monitor, and with `Object.wait`.
+    static LAST: [Cell<Option<(*const Agent, Known)>>; 2] = const { [Cell::new(None), Cell::new(None)] };
+}
+
+/// A wait that goes on.
+#[derive(Clone, Copy)]
+struct Begun {
+    agent: *const Agent,
+    wait: Wait,
+    id: u32,
+    /// Where it is recorded.
+    slab: u32,
+    key: ThreadKey,
+}
+
+impl Begun {
+    /// The object that holds the waiting thread's cursor, without asking the VM; `None` when it must be asked: the slab is
+    /// another thread's now, or the thread carries a virtual one, whose wait it may be that ends.
+    fn home(&self, agent: &Agent) -> Option<jobject> {
+        let own = OwnSlab::at(&agent.region, self.slab);
+        let is_own = agent.vm_points.is_none() && own.key() == self.key && own.carries().is_none();
+        is_own.then(|| agent.brake.home(self.slab)).flatten()
+    }
 }
 
 /// Ids of the synthetic methods.
@@ -33,6 +59,7 @@ pub(crate) struct Monitors {
 }
 
 /// What waits on objects of one class are recorded as.
+#[derive(Clone, Copy)]
 struct Known {
     class: jweak,
     wait: Wait,
@@ -45,7 +72,7 @@ unsafe impl Send for Known {}
 unsafe impl Sync for Known {}
 
 impl Monitors {
-    /// Forgets all ids.
+    /// Forgets all ids. Only once no thread is in an event of the VM any more.
     pub(crate) fn forget(&self, env: *mut JNIEnv) {
         let classes = std::mem::take(&mut *self.classes.write().unwrap_or_else(PoisonError::into_inner));
         classes.into_values().flatten().for_each(|known| {
@@ -57,18 +84,31 @@ impl Monitors {
     /// goes unrecorded.
     fn id(&self, agent: &Agent, env: *mut JNIEnv, object: jobject, wait: Wait) -> Option<u32> {
         let class = jni!(env, GetObjectClass, object);
-        let id = self.of_class(agent, env, class, wait);
+        let id = LAST.with(|last| {
+            let last = &last[usize::from(wait == Wait::ObjectWait)];
+            if let Some((by, known)) = last.get()
+                && by == std::ptr::from_ref(agent)
+                && jni!(env, IsSameObject, known.class, class) != 0
+            {
+                return Some(known.id);
+            }
+            let known = self.of_class(agent, env, class, wait)?;
+            if !known.class.is_null() {
+                last.set(Some((agent, known)));
+            }
+            Some(known.id)
+        });
         delete(env, class);
         id
     }
 
-    fn of_class(&self, agent: &Agent, env: *mut JNIEnv, class: jobject, wait: Wait) -> Option<u32> {
+    fn of_class(&self, agent: &Agent, env: *mut JNIEnv, class: jobject, wait: Wait) -> Option<Known> {
         let hash = agent.jvmti.hash_code(class).ok()?;
         let same = |known: &&Known| known.wait == wait && jni!(env, IsSameObject, known.class, class) != 0;
         if let Ok(classes) = self.classes.try_read()
             && let Some(known) = classes.get(&hash).and_then(|all| all.iter().find(same))
         {
-            return Some(known.id);
+            return Some(*known);
         }
         let name = agent.jvmti.class_name(class).ok()?;
         let Ok(mut classes) = self.classes.try_write() else {
@@ -77,11 +117,12 @@ impl Monitors {
         };
         let method = if wait == Wait::Monitor { "<monitor>" } else { "<wait>" };
         let id = agent.symbols.single(&agent.region, &name, method, "", wait, Role::Method)?.0;
+        let mut known = Known { class: std::ptr::null_mut(), wait, id };
         if classes.len() < MOST {
-            let class = jni!(env, NewWeakGlobalRef, class);
-            classes.entry(hash).or_default().push(Known { class, wait, id });
+            known.class = jni!(env, NewWeakGlobalRef, class);
+            classes.entry(hash).or_default().push(known);
         }
-        Some(id)
+        Some(known)
     }
 }
 
@@ -95,25 +136,28 @@ pub(crate) fn mark(
     exit: bool,
 ) {
     let Some(java) = agent.java() else { return };
-    let id = |is_platform: bool| {
-        if !is_platform {
-            return agent.monitors.id(agent, env, object, wait); // may go on on another carrier
-        }
-        if exit
-            && let Some((by, of, id)) = BEGUN.take()
-            && (by, of) == (std::ptr::from_ref(agent), wait)
-        {
-            return Some(id);
-        }
-        let id = agent.monitors.id(agent, env, object, wait)?;
-        if !exit {
-            BEGUN.set(Some((agent, wait, id)));
-        }
-        Some(id)
-    };
+    let begun = BEGUN.get().filter(|b| exit && b.agent == std::ptr::from_ref(agent) && b.wait == wait);
+    if let Some(begun) = begun
+        && let Some(home) = begun.home(agent)
+    {
+        BEGUN.set(None);
+        java.with_cursor_at(env, home, |cursor| {
+            trace_points::slow(cursor, |_, own, at, now| own.put_exact(at, begun.id | EXIT, now))
+        });
+        return;
+    }
     java.with_cursor_of(env, thread, |cursor, is_platform| {
         trace_points::slow(cursor, |_, own, at, now| {
-            id(is_platform).map_or(at, |id| own.put_exact(at, if exit { id | EXIT } else { id }, now))
+            // A virtual thread may go on on another carrier.
+            let begun = begun.filter(|_| is_platform);
+            let Some(id) = begun.map(|b| b.id).or_else(|| agent.monitors.id(agent, env, object, wait)) else {
+                return at;
+            };
+            if is_platform {
+                let this = Begun { agent, wait, id, slab: own.index, key: own.key() };
+                BEGUN.set((!exit).then_some(this));
+            }
+            own.put_exact(at, if exit { id | EXIT } else { id }, now)
         })
     });
 }
