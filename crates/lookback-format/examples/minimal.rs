@@ -106,15 +106,15 @@ fn region() -> (Vec<u8>, Vec<Note>) {
     now.truncate(4);
     let words: Vec<u8> = now.iter().flat_map(|w| w.to_le_bytes()).collect();
     put(slabs_at + slab::POLL, &slab::POLL_TICK.to_le_bytes(), "poll: a tick has passed");
-    put(slabs_at + slab::SLOTS, &words, "slots: TIME 5 s, entry of method 5");
-    put(slabs_at + slab::FILLED, &slot::FILLER.to_le_bytes(), "filler record");
-    put(slabs_at + slab::GUARD, &slab::GUARD_VALUE.to_le_bytes(), "guard");
     put(slabs_at + slab::STATE, &slab::STATE_ON.to_le_bytes(), "state: on");
     put(slabs_at + slab::KEY, &THREAD.0.to_le_bytes(), "thread key");
     put(slabs_at + slab::SEQ, &1_u32.to_le_bytes(), "sequence number of the chunk being filled");
     put(slabs_at + slab::FIRST, &BEGIN.0.to_le_bytes(), "when it was begun");
     put(slabs_at + slab::OS_TID, &4712_u32.to_le_bytes(), "thread id of the operating system");
     put(slabs_at + slab::JAVA_TID, &1_u64.to_le_bytes(), "Java's thread id");
+    put(slabs_at + slab::SLOTS, &words, "slots: TIME 5 s, entry of method 5");
+    put(slabs_at + slab::FILLED, &slot::FILLER.to_le_bytes(), "filler record");
+    put(slabs_at + slab::GUARD, &slab::GUARD_VALUE.to_le_bytes(), "guard");
     put(slabs_at + slab::NAME, &text("main"), "name: length, text");
 
     let mut payload = Vec::new();

@@ -12,18 +12,21 @@
 //! ring       see the ring's own layout
 //! ```
 //!
-//! A slab (offsets within it). Compiled code reads and writes the first half, native code the second:
+//! A slab (offsets within it). Compiled code reads and writes the first half; what native code needs each time stands in the first
+//! line beside the poll word, since a page behind is seldom in a core's caches, and the rest in the second half:
 //! ```text
 //! 0       poll   u32  0: nothing; 1: exact time wanted; 2: a tick passed (set by the ticker)
 //! 4       lost   u32  how often the slots ran over the slab's end
 //! 8       active u64  address, in the writing process, of the slab's byte in the area at 4096
+//! 16      state  u32  see [`slab::STATE_FREE`] and its like
+//! 20      key u32 | seq u32 | flushing u32 | first u64
+//! 40      mounted u64: Java id of the virtual thread that the thread carries now, or see [`slab::UNMOUNTED`]
+//! 48      os tid u32
+//! 52      held u32: 1 while, if the thread is braked, its precise methods are not recorded either
+//! 56      java tid u64
 //! 64      slots  u32...  up to the first zero word; at 4096 a filler record stands until a slot takes its place
 //!                      (the part from 8192 on is memory of the process and not in the file)
 //! 65536   guard  u32  always 3: makes the poll of a cursor that ran off the end fail
-//! 65540   state  u32  see [`slab::STATE_FREE`] and its like
-//! 65544   key u32 | seq u32 | first u64 | flushing u32 | os tid u32 | java tid u64
-//! 65576   mounted u64: Java id of the virtual thread that the thread carries now, or see [`slab::UNMOUNTED`]
-//! 65584   held u32: 1 while, if the thread is braked, its precise methods are not recorded either
 //! 65600   name: length u16, then up to 190 bytes of UTF-8
 //! 65792   watched calls: depth u32, 0 u32, then 16 x (method u32 | rule u32 | state u64: twice its start, plus 1 when
 //!         it was reported; see [`slab::WATCH_NONE`])
@@ -34,7 +37,7 @@ use crate::{Error, Nanos, Result, Seq, ThreadKey, event::Chunk, slot};
 /// First bytes of a region file.
 pub const MAGIC: [u8; 8] = *b"LKBREGN\n";
 /// Version of this layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The most slabs that a region has.
 pub const MAX_SLABS: u32 = 32_768;
 /// Offset of the bytes that tell which threads took note of a tick.
@@ -119,12 +122,8 @@ pub mod slab {
     pub const POLL_TICK: u32 = 2;
     /// The coarse time is written, the exact time is still wanted.
     pub const POLL_EXACT: u32 = 1;
-    /// Offset of the guard word.
-    pub const GUARD: usize = 65_536;
-    /// What stands there.
-    pub const GUARD_VALUE: u32 = 3;
     /// Offset of the state word.
-    pub const STATE: usize = 65_540;
+    pub const STATE: usize = 16;
     /// The slab belongs to no thread.
     pub const STATE_FREE: u32 = 0;
     /// The slab's thread is traced.
@@ -132,23 +131,27 @@ pub mod slab {
     /// The slab's thread is asked to stop, or has stopped.
     pub const STATE_OFF: u32 = 2;
     /// Offset of the thread key.
-    pub const KEY: usize = 65_544;
+    pub const KEY: usize = 20;
     /// Offset of the sequence number of the chunk being filled.
-    pub const SEQ: usize = 65_548;
-    /// Offset of the time at which the chunk was begun.
-    pub const FIRST: usize = 65_552;
+    pub const SEQ: usize = 24;
     /// Offset of the word that is odd while the thread moves the slab's slots into the ring.
-    pub const FLUSHING: usize = 65_560;
-    /// Offset of the operating system's thread id.
-    pub const OS_TID: usize = 65_564;
-    /// Offset of Java's thread id.
-    pub const JAVA_TID: usize = 65_568;
+    pub const FLUSHING: usize = 28;
+    /// Offset of the time at which the chunk was begun.
+    pub const FIRST: usize = 32;
     /// Offset of the Java id of the virtual thread that the thread carries.
-    pub const MOUNTED: usize = 65_576;
+    pub const MOUNTED: usize = 40;
     /// What stands there when the end of the last virtual thread's turn is recorded, and no other's turn has begun.
     pub const UNMOUNTED: u64 = u64::MAX;
+    /// Offset of the operating system's thread id.
+    pub const OS_TID: usize = 48;
     /// Offset of the word that is 1 while, if the thread is braked, its precise methods are not recorded either.
-    pub const HELD: usize = 65_584;
+    pub const HELD: usize = 52;
+    /// Offset of Java's thread id.
+    pub const JAVA_TID: usize = 56;
+    /// Offset of the guard word.
+    pub const GUARD: usize = 65_536;
+    /// What stands there.
+    pub const GUARD_VALUE: u32 = 3;
     /// Offset of the name.
     pub const NAME: usize = 65_600;
     /// Bytes that a name may have.

@@ -46,11 +46,11 @@ public final class LookbackTracePoint {
     private static final int EXACT_WANTED = 1;
 
     /** Offset in a slab of the id of the virtual thread that the thread carries. */
-    private static final long MOUNTED = 65576;
+    private static final long MOUNTED = 40;
     /** What stands there when the end of the last one's turn is recorded. */
     private static final long UNMOUNTED = -1;
     /** Offset in a slab of the word that is not 0 when, of a braked thread, precise methods are not recorded either. */
-    private static final long HELD = 65584;
+    private static final long HELD = 52;
 
     /** Offset of Thread.holder, where there is one (JDK 19 and later); else 0. */
     private static final long HOLDER;
