@@ -136,11 +136,10 @@ pub(crate) fn mark(
     exit: bool,
 ) {
     let Some(java) = agent.java() else { return };
-    let begun = BEGUN.get().filter(|b| exit && b.agent == std::ptr::from_ref(agent) && b.wait == wait);
+    let begun = BEGUN.take().filter(|b| exit && b.agent == std::ptr::from_ref(agent) && b.wait == wait);
     if let Some(begun) = begun
         && let Some(home) = begun.home(agent)
     {
-        BEGUN.set(None);
         java.with_cursor_at(env, home, |cursor| {
             trace_points::slow(cursor, |_, own, at, now| own.put_exact(at, begun.id | EXIT, now))
         });
@@ -153,9 +152,8 @@ pub(crate) fn mark(
             let Some(id) = begun.map(|b| b.id).or_else(|| agent.monitors.id(agent, env, object, wait)) else {
                 return at;
             };
-            if is_platform {
-                let this = Begun { agent, wait, id, slab: own.index, key: own.key() };
-                BEGUN.set((!exit).then_some(this));
+            if is_platform && !exit {
+                BEGUN.set(Some(Begun { agent, wait, id, slab: own.index, key: own.key() }));
             }
             own.put_exact(at, if exit { id | EXIT } else { id }, now)
         })

@@ -12,8 +12,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The compilers have done what there is when the program has been at work for so long, and since they were asked last, in the later half
 /// of the run, they were idle but for such a share of the time, or have found no more hot methods than this share and number. They
-/// are asked first when half of that is over.
-pub(super) const SETTLED: Nanos = Nanos(30_000_000_000);
+/// are asked first when half of that is over; once all that was warm has been tried there is little to be learned from them, and they are
+/// asked when it takes less than a thousandth of one core: javac's took 121 ms, 37 s after the start.
+const SETTLED: Nanos = Nanos(30_000_000_000);
+const LATER: Nanos = Nanos(150_000_000_000);
 const IDLE: f64 = 0.1;
 const MORE: (f64, f64) = (0.05, 20.0);
 /// What is not hot when the program has been at work for so long may be traced: 10,000 records are 30 us, a millionth of that, and a
@@ -31,6 +33,8 @@ pub(super) struct Heat {
     have_done: bool,
     /// Whether what they have found since they were asked before was called seldom.
     is_late: bool,
+    /// Whether they were asked first so late that what they found hot says nothing: earlier runs know better.
+    began_late: bool,
     /// Methods that were hot before that.
     early: FxHashSet<Key>,
     /// Methods that are hot, and those that are warm, but not what only the first compiler has compiled once they have done.
@@ -38,6 +42,11 @@ pub(super) struct Heat {
 }
 
 impl Heat {
+    /// How old a run is when they are asked first.
+    pub(super) fn asked_from(has_tried_all: bool) -> Nanos {
+        if has_tried_all { LATER } else { Nanos(SETTLED.0 / 2) }
+    }
+
     /// Whether the compilers were asked at all.
     pub(super) fn were_asked(&self) -> bool {
         self.asked.is_some()
@@ -55,6 +64,7 @@ impl Heat {
         let few = self.all_hot as f64 * (1.0 + MORE.0) + MORE.1;
         let are_idle = at_work.is_some_and(|at_work| at_work < IDLE);
         self.have_done = self.were_asked() && active >= SETTLED && (are_idle || found.all_hot as f64 <= few);
+        self.began_late |= self.asked.is_none() && active >= EARLY;
         self.is_late = self.asked.is_some_and(|active| active >= EARLY);
         (self.asked, self.all_hot) = (Some(active), found.all_hot);
         let warm = if self.is_late { &[][..] } else { &found.warm[..] };
@@ -80,7 +90,7 @@ impl Heat {
     pub(super) fn of(&self, key: Key, known: Option<Kind>) -> Option<Kind> {
         match self.found.get(&key).map(|row| row.kind) {
             None if self.have_done => None,
-            Some(kind) if self.is_late || kind == Kind::Compiled => Some(kind),
+            Some(kind) if !self.began_late && (self.is_late || kind == Kind::Compiled) => Some(kind),
             _ => known,
         }
     }
@@ -172,5 +182,17 @@ mod tests {
         assert_eq!(of(&heat, "c"), Some(Kind::Compiled), "they had no time for it");
         hear(&mut heat, 180, &["a"], &["b"], 2_000);
         assert_eq!([of(&heat, "b"), of(&heat, "c")], [None; 2], "they would have had time");
+    }
+
+    #[test]
+    fn who_is_asked_late_tells_only_what_is_not_hot_any_more() {
+        let mut heat = Heat::default();
+        let of = |heat: &Heat, class: &str, known| heat.of(row(class).key(), Some(known));
+        hear(&mut heat, 150, &["a", "b"], &[], 100);
+        assert_eq!(of(&heat, "c", Kind::Compiled), Some(Kind::Compiled), "asked once");
+        hear(&mut heat, 300, &["a", "b"], &[], 100);
+        let kinds =
+            [of(&heat, "a", Kind::Compiled), of(&heat, "b", Kind::Warm), of(&heat, "c", Kind::Compiled)];
+        assert_eq!(kinds, [Some(Kind::Compiled), Some(Kind::Warm), None]);
     }
 }

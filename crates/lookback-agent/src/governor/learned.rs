@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The first line.
 const HEAD: &str = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled) or \
                     warm (warm), or that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor";
-/// The second line of a file that knows libraries, too, and the part of what is warm that the next start tries.
+/// The second line of a file that knows libraries, too, and the part of what is warm that the next start tries, which is counted on.
 const LIBRARIES: &str = "libraries are known; the next start tries part";
 /// At each later start another part of what was warm is traced, of so many, so that records tell whether it costs too much. The
 /// first 30 s of PMD, javac, Xalan and Hibernate pay 2 % more with a quarter, 4 % with a half, 9 % with all, and 23 % with an eighth of
@@ -86,7 +86,7 @@ pub(crate) struct Learned {
     rows: FxHashMap<Key, Row>,
     /// Whether there was an earlier run that has kept something.
     is_there: bool,
-    /// The part of what is warm that this start tries, once libraries are known.
+    /// The part of what is warm that this start tries, modulo their number, once libraries are known: so many starts have tried one.
     part: Option<u64>,
 }
 
@@ -101,7 +101,7 @@ impl Learned {
             return Learned::default();
         }
         let part = lines.clone().next().and_then(|line| line.strip_prefix(LIBRARIES));
-        let part = part.map(|part| part.trim().parse::<u64>().unwrap_or_default() % PARTS);
+        let part = part.map(|part| part.trim().parse::<u64>().unwrap_or_default());
         let rows = lines.filter_map(parse).map(|row| (row.key(), row));
         Learned { rows: rows.collect(), is_there: true, part }
     }
@@ -116,9 +116,14 @@ impl Learned {
         self.part.is_some()
     }
 
+    /// Whether all that was warm has been tried.
+    pub(super) fn has_tried_all(&self) -> bool {
+        self.part.is_some_and(|part| part >= PARTS)
+    }
+
     /// The part that the next start tries.
     pub(super) fn next_part(&self) -> u64 {
-        self.part.map_or(0, |part| (part + 1) % PARTS)
+        self.part.map_or(0, |part| part.saturating_add(1))
     }
 
     /// How fast a method was recorded before it was dropped, [`UNKNOWN`] when it never was; `None` when it is not dropped.
@@ -139,7 +144,7 @@ impl Learned {
     /// Whether this start tries whether a method that was warm costs too much.
     pub(super) fn tries(&self, class: u64, method: u64) -> bool {
         let key = (class, method);
-        self.part == Some(part_of(key)) && self.kind(key) == Some(Kind::Warm)
+        self.part.is_some_and(|part| part % PARTS == part_of(key)) && self.kind(key) == Some(Kind::Warm)
     }
 
     /// Whether a method was recorded so seldom that its times may be exact.
@@ -270,11 +275,12 @@ mod tests {
         let of = |kind, name| Row { kind, ..row(0.0, name) };
         let rows: Vec<Row> = names.iter().map(|name| of(Kind::Warm, name)).collect();
         let mut tried: Vec<usize> = Vec::new();
-        let mut next = 1;
+        let mut next = 0;
         for _ in 0..PARTS {
             let hot = of(Kind::Compiled, "find");
             write(&path, &[&rows[..], &[hot]].concat(), Some(next)).unwrap();
             let learned = Learned::read(&path);
+            assert!(!learned.has_tried_all());
             assert_eq!(rate(&learned, "find"), Some(UNKNOWN));
             let (is_tried, waits): (Vec<_>, Vec<_>) =
                 (0..200).partition(|&i| learned.tries(rows[i].key().0, rows[i].key().1));
@@ -285,7 +291,11 @@ mod tests {
             next = learned.next_part();
         }
         tried.sort_unstable();
-        assert_eq!((next, tried), (1, (0..200).collect()));
+        assert_eq!((next, tried), (PARTS, (0..200).collect()));
+        write(&path, &rows, Some(next)).unwrap();
+        let learned = Learned::read(&path);
+        assert!(learned.has_tried_all());
+        assert!(names.iter().any(|name| rate(&learned, name).is_none()), "then the first part comes again");
     }
 
     #[test]

@@ -32,7 +32,7 @@ use churn::Churn;
 use compiled::Compiled;
 use compilers::Compilers;
 pub(crate) use cost::Cost;
-use heat::{Heat, SETTLED};
+use heat::Heat;
 use jni_sys::JNIEnv;
 use learned::{Key, Kind, Learned, Row, UNKNOWN};
 use lookback_format::control::{Dropped, Governing};
@@ -419,7 +419,7 @@ impl Rounds {
                 self.keep(agent, &self.averages.seen(now), now);
             }
             None if self.averages.is_due(now) => {
-                if self.averages.age(now).0 >= SETTLED.0 / 2 {
+                if self.averages.age(now) >= Heat::asked_from(agent.governor.learned.has_tried_all()) {
                     self.ask_compilers(agent, env, now);
                 }
                 self.keep(agent, &self.averages.seen(now), now);
