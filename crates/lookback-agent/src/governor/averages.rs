@@ -27,8 +27,9 @@ const ACTIVE: f64 = 0.02;
 pub(super) struct Averages {
     begun: Nanos,
     due: Nanos,
-    /// Seconds in which the program was at work, all of which count.
+    /// Seconds in which the program was at work, and those of its processor time, all of which count.
     active: f64,
+    taken: f64,
     /// Seconds, and those of the program's processor time.
     seconds: f64,
     busy: f64,
@@ -42,6 +43,7 @@ impl Averages {
             begun: now,
             due: now.plus(FIRST.0),
             active: 0.0,
+            taken: 0.0,
             seconds: 0.0,
             busy: 0.0,
             records: Vec::new(),
@@ -58,11 +60,17 @@ impl Averages {
         Nanos((self.active * 1e9) as u64)
     }
 
+    /// The program's processor time of the whole run.
+    pub(super) fn taken(&self) -> Nanos {
+        Nanos((self.taken * 1e9) as u64)
+    }
+
     /// Counts what was recorded in so many seconds, of which the program took `busy` of processor time.
     pub(super) fn add(&mut self, rates: &[Rate], seconds: f64, busy: f64) {
         if busy >= ACTIVE * seconds {
             self.active += seconds;
         }
+        self.taken += busy;
         self.seconds += seconds;
         self.busy += busy;
         for rate in rates {
@@ -180,7 +188,7 @@ mod tests {
         // 20 s of processor time in 15.
         assert!((averages.room(0.03) - 0.04e9).abs() < 1.0);
         averages.add(&[], 10.0, 0.1);
-        assert_eq!(averages.active(), Nanos(20 * SECOND));
+        assert_eq!((averages.active(), averages.taken()), (Nanos(20 * SECOND), Nanos(30_100_000_000)));
     }
 
     #[test]

@@ -12,10 +12,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The compilers have done what there is when the program has been at work for so long, and since they were asked last, in the later half
 /// of the run, they were idle but for such a share of the time, or have found no more hot methods than this share and number. They
-/// are asked first when half of that is over; once all that was warm has been tried there is little to be learned from them, and they are
-/// asked when it takes less than a thousandth of one core: javac's took 121 ms, 37 s after the start.
+/// are asked first when half of that is over.
 const SETTLED: Nanos = Nanos(30_000_000_000);
-const LATER: Nanos = Nanos(150_000_000_000);
+/// Once all that was warm has been tried there is little to be learned from them: they are asked when the program has taken so much
+/// processor time, of which asking is a thousandth (javac's took 121 ms, 37 s after the start, PMD's twice as much).
+const WORTH: Nanos = Nanos(200_000_000_000);
 const IDLE: f64 = 0.1;
 const MORE: (f64, f64) = (0.05, 20.0);
 /// What is not hot when the program has been at work for so long may be traced: 10,000 records are 30 us, a millionth of that, and a
@@ -42,9 +43,9 @@ pub(super) struct Heat {
 }
 
 impl Heat {
-    /// How old a run is when they are asked first.
-    pub(super) fn asked_from(has_tried_all: bool) -> Nanos {
-        if has_tried_all { LATER } else { Nanos(SETTLED.0 / 2) }
+    /// Whether it is worth asking them after a run that has lasted so long and `taken` so much processor time.
+    pub(super) fn is_worth_asking(age: Nanos, taken: Nanos, has_tried_all: bool) -> bool {
+        age.0 >= SETTLED.0 / 2 && (!has_tried_all || taken >= WORTH)
     }
 
     /// Whether the compilers were asked at all.
@@ -182,6 +183,16 @@ mod tests {
         assert_eq!(of(&heat, "c"), Some(Kind::Compiled), "they had no time for it");
         hear(&mut heat, 180, &["a"], &["b"], 2_000);
         assert_eq!([of(&heat, "b"), of(&heat, "c")], [None; 2], "they would have had time");
+    }
+
+    #[test]
+    fn a_start_that_has_nothing_left_to_try_asks_later() {
+        let is = |age: u64, taken: u64, has_tried_all| {
+            Heat::is_worth_asking(Nanos(age * SECOND), Nanos(taken * SECOND), has_tried_all)
+        };
+        assert!(!is(10, 100, false) && is(20, 1, false));
+        assert!(!is(10, 300, true), "eight cores are busy, and the compilers, too");
+        assert!(!is(3_600, 100, true) && is(40, 300, true));
     }
 
     #[test]

@@ -419,7 +419,8 @@ impl Rounds {
                 self.keep(agent, &self.averages.seen(now), now);
             }
             None if self.averages.is_due(now) => {
-                if self.averages.age(now) >= Heat::asked_from(agent.governor.learned.has_tried_all()) {
+                let (age, taken) = (self.averages.age(now), self.averages.taken());
+                if Heat::is_worth_asking(age, taken, agent.governor.learned.has_tried_all()) {
                     self.ask_compilers(agent, env, now);
                 }
                 self.keep(agent, &self.averages.seen(now), now);
