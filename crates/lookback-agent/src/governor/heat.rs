@@ -14,11 +14,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// of the run, they were idle but for such a share of the time, or have found no more hot methods than this share and number. They
 /// are asked first when half of that is over.
 const SETTLED: Nanos = Nanos(30_000_000_000);
+const IDLE: f64 = 0.1;
+const MORE: (f64, f64) = (0.05, 20.0);
 /// Once all that was warm has been tried there is little to be learned from them: they are asked when the program has taken so much
 /// processor time, of which asking is a thousandth (javac's took 121 ms, 37 s after the start, PMD's twice as much).
 const WORTH: Nanos = Nanos(200_000_000_000);
-const IDLE: f64 = 0.1;
-const MORE: (f64, f64) = (0.05, 20.0);
 /// What is not hot when the program has been at work for so long may be traced: 10,000 records are 30 us, a millionth of that, and a
 /// thousand such methods take a thousandth of one core. It counts as warm, so records tell.
 const EARLY: Nanos = Nanos(30_000_000_000);
