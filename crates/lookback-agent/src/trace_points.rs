@@ -62,7 +62,6 @@ pub(crate) fn slow(
             at = own.put_gap(at, cause, now);
         }
         if is_begun {
-            // After the gap: a chunk is known by its first word to begin with one.
             at = own.put_carried(at, now);
         }
         Some(Cursor::new(at, is_braked))

@@ -14,7 +14,7 @@
 //!   confirmed to have survived.
 
 use lookback_format::MethodId;
-use lookback_format::slot::{CONTROL, Record, Records};
+use lookback_format::slot::{GapCause, gap};
 use std::collections::{HashMap, HashSet};
 
 /// Methods with greater identifiers, which only a damaged file has, are all taken to be short.
@@ -74,13 +74,14 @@ pub(crate) struct Bridge {
     left: Option<Option<u32>>,
 }
 
-/// Whether a chunk begins with a gap of the brake: a thread is braked when it has just begun a chunk.
-pub(crate) fn begins_braked(slots: &[u32]) -> bool {
-    slots.first().is_some_and(|w| w & CONTROL != 0)
-        && matches!(
-            Records::new(slots.get(..2).unwrap_or(slots)).next(),
-            Some(Record::Gap(cause, _)) if cause.is_brake()
-        )
+/// Whether there may be a gap of the brake among these slots: one scan for the first word of such a record. A word within
+/// another record that equals it costs time, and nothing else.
+pub(crate) fn is_braked(slots: &[u32]) -> bool {
+    const BRAKE: u32 = gap(GapCause::Brake, 0)[0];
+    const BRAKE_ALL: u32 = gap(GapCause::BrakeAll, 0)[0];
+    let is_gap = |w: &u32| *w == BRAKE || *w == BRAKE_ALL;
+    // Without a branch within a run, so that it is done with vectors.
+    slots.chunks(256).any(|run| run.iter().fold(false, |found, w| found | is_gap(w)))
 }
 
 impl Bridge {
@@ -323,7 +324,7 @@ impl Old {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookback_format::slot::{GapCause, entry, gap};
+    use lookback_format::slot::entry;
 
     fn frames(methods: &[u32]) -> Vec<Frame> {
         (1..).zip(methods).map(|(number, &method)| Frame { method, number, at: 0 }).collect()
@@ -381,11 +382,13 @@ mod tests {
     }
 
     #[test]
-    fn a_braked_chunk_is_known_by_its_first_word() {
-        let braked = gap(GapCause::Brake, 0);
-        assert!(begins_braked(&braked));
-        assert!(!begins_braked(&gap(GapCause::Off, 0)));
-        assert!(!begins_braked(&[entry(MethodId(1)), braked[0], braked[1]]));
-        assert!(!begins_braked(&braked[..1]) && !begins_braked(&[]));
+    fn a_gap_of_the_brake_is_found_wherever_it_stands() {
+        let calls = vec![entry(MethodId(1)); 700];
+        assert!(!is_braked(&calls) && !is_braked(&gap(GapCause::Off, 0)) && !is_braked(&[]));
+        for cause in [GapCause::Brake, GapCause::BrakeAll] {
+            for at in [0, 1, 255, 256, 700] {
+                assert!(is_braked(&[&calls[..at], &gap(cause, 9), &calls[at..]].concat()));
+            }
+        }
     }
 }

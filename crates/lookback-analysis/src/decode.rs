@@ -35,7 +35,7 @@ pub(crate) struct Decoded {
 }
 
 /// Decodes the chunks of one thread, which are in order and without duplicates. `end` closes what is open;
-/// about `most` slices are kept, see [`crate::fold`]; `is_braked`: see [`survey`].
+/// about `most` slices are kept, see [`crate::fold`].
 pub(crate) fn decode(
     chunks: &[Chunk],
     methods: &Methods,
@@ -43,9 +43,8 @@ pub(crate) fn decode(
     known: Option<Known>,
     end: Nanos,
     most: usize,
-    is_braked: bool,
 ) -> Decoded {
-    let survey = survey(chunks, |i| breaks(chunks, i), methods, ticks, known, is_braked);
+    let survey = survey(chunks, |i| breaks(chunks, i), methods, ticks, known);
     let Survey { entries, unseen, ends } = survey;
     let mut d = Decoder {
         out: Decoded {

@@ -327,8 +327,6 @@ struct Track {
     chunks: Vec<Chunk>,
     /// How many it wrote, as its end tells.
     written: u32,
-    /// Whether there are gaps of the brake in the middle of chunks.
-    is_braked: bool,
 }
 
 impl Track {
@@ -572,7 +570,6 @@ fn add_virtual(
             ..ThreadTrack::default()
         },
         chunks: s.chunks,
-        is_braked: s.is_braked,
         ..Track::default()
     }));
     (found.seen, n)
@@ -623,7 +620,7 @@ impl Job<'_> {
         done
     }
 
-    fn one(&self, Track { mut track, chunks, written, is_braked }: Track) -> (ThreadTrack, u64) {
+    fn one(&self, Track { mut track, chunks, written }: Track) -> (ThreadTrack, u64) {
         let chunks = in_order(chunks);
         let slots: usize = chunks.iter().map(|c| c.slots.len()).sum();
         let share = (slots as u128 * self.kept as u128 / self.slots.max(1) as u128) as usize;
@@ -640,7 +637,7 @@ impl Job<'_> {
             (missing > 0).then_some(Gap { from: last.last, to: end, lost: missing.into(), kind })
         });
         let until = newest_missing.map_or(end, |gap| gap.from);
-        let d = decode(&chunks, self.methods, self.ticks, known, until, most, is_braked);
+        let d = decode(&chunks, self.methods, self.ticks, known, until, most);
         let Decoded { slices, gaps, unplaced, folded, folded_below } = d;
         (track.slices, track.gaps) = (slices, gaps);
         track.gaps.extend(newest_missing);

@@ -90,17 +90,15 @@ impl Search {
 /// Set in a frame's method word when it is a carrier; method identifiers have 30 bits.
 pub(crate) const CARRIER_BIT: u32 = 1 << 31;
 
-/// Surveys the stream `chunks`; `breaks` tells before which chunks records are missing, `is_braked` that there may be
-/// gaps of the brake which no chunk begins with.
+/// Surveys the stream `chunks`; `breaks` tells before which chunks records are missing.
 pub(crate) fn survey(
     chunks: &[Chunk],
     breaks: impl Fn(usize) -> bool,
     methods: &Methods,
     ticks: Ticks,
     known: Option<Known>,
-    is_braked: bool,
 ) -> Survey {
-    if is_braked || chunks.iter().any(|c| bridge::begins_braked(&c.slots)) {
+    if chunks.iter().any(|c| bridge::is_braked(&c.slots)) {
         pass::<true>(chunks, breaks, methods, ticks, known)
     } else {
         pass::<false>(chunks, breaks, methods, ticks, known)

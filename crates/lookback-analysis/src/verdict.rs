@@ -352,8 +352,13 @@ impl SlowCall {
         };
         let it = r.slice(slice);
         let unseen = it.start.since(self.start);
+        let gap = r.threads[slice.thread].gaps.iter().rfind(|g| g.to > self.start && g.to <= it.start);
         (it.flags.has(Flags::CUT_START) && unseen.0 > 0).then(|| {
-            format!("The first {} of it were overwritten; this is about the rest.", duration(unseen))
+            let why = gap.map_or("they were overwritten".to_owned(), |g| g.kind.words());
+            format!(
+                "The first {} of it are not in this recording ({why}); this is about the rest.",
+                duration(unseen)
+            )
         })
     }
 }

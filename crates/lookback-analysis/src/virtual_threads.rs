@@ -51,8 +51,6 @@ pub(crate) struct Stream {
     pub(crate) chunks: Vec<Chunk>,
     /// What is open after the last chunk was open until then, for all that is known; none: until the recording ends.
     pub(crate) until: Option<Nanos>,
-    /// Whether there are gaps of the brake in it.
-    pub(crate) is_braked: bool,
 }
 
 /// What was found.
@@ -116,7 +114,6 @@ pub(crate) fn split(
                 chunks: Vec::new(),
                 depth: 0,
                 newest: 0,
-                is_braked: false,
             };
             weaver.weave(turns, end)
         })
@@ -283,7 +280,6 @@ struct Weaver<'a> {
     depth: u64,
     /// The newest slot.
     newest: u32,
-    is_braked: bool,
 }
 
 impl Weaver<'_> {
@@ -327,7 +323,7 @@ impl Weaver<'_> {
     }
 
     fn stream(self, tid: u64, until: Option<Nanos>) -> Stream {
-        Stream { tid, chunks: self.chunks, until, is_braked: self.is_braked }
+        Stream { tid, chunks: self.chunks, until }
     }
 
     /// When it was handed to its scheduler in this time.
@@ -401,7 +397,6 @@ impl Weaver<'_> {
         while let Some(piece) = pieces.next() {
             let Piece::Slots(slots) = piece else {
                 stamp = if let Piece::Time(t) = piece { Some(t) } else { None };
-                self.is_braked |= matches!(piece, Piece::Gap(cause, _) if cause.is_brake());
                 waiting = waiting.filter(|_| stamp.is_some());
                 continue;
             };

@@ -196,6 +196,26 @@ fn waits_are_whole_however_short_others_were() {
 }
 
 #[test]
+fn a_pause_in_the_middle_of_a_chunk_cuts_no_wait_and_no_long_call() {
+    let mut t = thread();
+    t.within(REQUEST, |t| {
+        hot(t, MS / 2);
+        t.enter(WAIT);
+        t.pause();
+        t.now += 5 * MS;
+        t.release();
+        t.now += 900 * MS;
+        t.leave();
+        hot(t, MS / 2);
+    });
+    assert_eq!(t.chunks.len(), 0, "no chunk begins with the gap");
+    let r = decoded(&mut t);
+    assert_eq!(of(&r, WAIT), [(10, 915, 1, false)]);
+    assert_eq!(of(&r, REQUEST), [(10, 916, 0, false)]);
+    assert_eq!(of(&r, HOT).len(), 100);
+}
+
+#[test]
 fn precise_calls_are_whole_until_they_are_too_many() {
     const PRECISE: u32 = 5;
     let mut t = thread();
@@ -230,6 +250,16 @@ fn precise_calls_are_whole_until_they_are_too_many() {
     assert!(of(&decode(chunks, t.now), PRECISE).contains(&(40, 56, 1, false)));
 }
 
+/// The brake, or a pause, which begins at a slot that has its exact time.
+fn brake_or_pause(t: &mut Tracer, random: &mut Random) {
+    if random.below(2) == 0 {
+        t.brake();
+    } else {
+        t.call(3, 1);
+        t.pause();
+    }
+}
+
 /// Whatever the brake leaves out: what was recorded is there once, nested, and timed calls are whole and exact.
 #[test]
 fn random_calls_under_random_brakes() {
@@ -242,7 +272,7 @@ fn random_calls_under_random_brakes() {
         for _ in 0..1 + random.below(12) {
             let records = 1 + random.below(300) as usize;
             random_walk(&mut t, &mut random, records, deepest, 9);
-            t.brake();
+            brake_or_pause(&mut t, &mut random);
             let records = random.below(300) as usize;
             random_walk(&mut t, &mut random, records, deepest, 9);
             if random.below(2) == 0 {
@@ -288,7 +318,7 @@ fn every_exit_finds_its_call_whatever_the_brake_left_out() {
         for _ in 0..1 + random.below(4) {
             let records = 1 + random.below(6) as usize;
             random_walk(&mut t, &mut random, records, 4, 4);
-            t.brake();
+            brake_or_pause(&mut t, &mut random);
             let records = random.below(6) as usize;
             random_walk(&mut t, &mut random, records, 4, 4);
             if random.below(2) == 0 {

@@ -1,6 +1,7 @@
 //! What costs more than the budget is dropped while the program runs, is told, and changes nothing else.
 
 use crate::support::{Java, Jdk, Place, Recorded, Running, jdks};
+use lookback_format::Nanos;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -172,7 +173,8 @@ fn nothing_is_learned_of_a_program_that_is_never_traced() {
 fn what_recording_costs_is_measured_while_the_program_runs_and_told_with_its_interval() {
     for jdk in jdks() {
         let place = Place::new();
-        let mut running = started(jdk, &place, "budget=3%");
+        // What is called often is not traced: so all gaps are moments in which tracing was off.
+        let mut running = started(jdk, &place, "budget=3%,trace=Hot.*");
         let begun = Instant::now();
         let measured = loop {
             running.ask("lists 1000", "did lists 1000");
@@ -192,6 +194,13 @@ fn what_recording_costs_is_measured_while_the_program_runs_and_told_with_its_int
         place.lookback(&["dump", &running.pid.to_string(), "-o", &file]).ok();
         let report = place.lookback(&["report", &file, "--text-only"]).ok();
         assert!(report.out.contains("tracing cost about "), "{}", report.out);
+        // Tracing was off for moments, and each call of a second is one for all that.
+        let recorded = Recorded::read(&place.file("lists.lkb"));
+        let main = recorded.analysed().threads.iter().find(|t| t.name == "main").expect("it recorded");
+        let slices: Vec<_> = main.slices.indices().map(|i| main.slices.get(i)).collect();
+        let hot: Vec<_> = slices.iter().filter(|s| recorded.full_name(s.method) == "Hot.hot").collect();
+        assert!(main.gaps.len() >= 10 && hot.len() >= 10, "{} gaps, {} calls", main.gaps.len(), hot.len());
+        assert!(hot.iter().all(|s| !s.flags.cut() && s.duration() > Nanos(900_000_000)), "{hot:?}");
         let ran = running.end().ok();
         assert!(!ran.out.contains("wrongly"), "{}", ran.out);
     }

@@ -204,9 +204,14 @@ impl Tracer {
     pub(crate) fn brake(&mut self) {
         let carries = self.carries.take();
         self.flush();
-        self.slots.extend(gap(GapCause::Brake, 0));
+        self.pause();
         self.carries = carries;
         self.slots.extend(carries.into_iter().flat_map(|tid| mount(tid, true)));
+    }
+
+    /// The thread is braked because all are, wherever in its chunk it is, right after a slot that has its exact time.
+    pub(crate) fn pause(&mut self) {
+        self.slots.extend(gap(GapCause::Brake, 0));
         self.braked = true;
     }
 
