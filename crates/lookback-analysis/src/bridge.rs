@@ -8,10 +8,12 @@
 //!   shorter than the gap. What encloses a call that goes on does as well. All other open calls end at the gap.
 //! - That is confirmed by its exit, or by that of a call within it, later on; for the time being, by a call of a method
 //!   that was seen beneath its own before.
-//! - It is refuted, if it is not timed, when a call that encloses it is left first, when its method is entered again in
-//!   its place, and, if nothing confirms it afterwards, when a call is left of which only the exit was seen and which was
-//!   never seen beneath its method: that may have come in its place. Then it has ended at the first gap that it was not
-//!   confirmed to have survived.
+//! - It is refuted, if it is not timed, when a call that encloses it is left first, when its method is entered again,
+//!   unless that was seen beneath what is open, and, if nothing confirms it afterwards, when a call is left of which only
+//!   the exit was seen and which was never seen beneath its method: that may have come in its place. Then it has ended at
+//!   the first gap that it was not confirmed to have survived.
+//! - A call of which only the exit was seen began before the records did, when no call of its method was ever seen whole;
+//!   else in the gap before what it encloses.
 
 use lookback_format::MethodId;
 use lookback_format::slot::{GapCause, gap};
@@ -55,6 +57,17 @@ struct Old {
     replaced_by: u32,
     /// It was timed until the gap that begins now.
     was_timed: bool,
+    /// The part of the records that it was entered in, by number, unless something older was left in that.
+    part: Option<u32>,
+}
+
+/// What is known of calls that enclose an old call that was left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Left {
+    /// The innermost that encloses it for certain, by number.
+    outer: Option<u32>,
+    /// Where one begins whose entry was not seen, if it began in a gap: see [`Old::part`].
+    part: Option<u32>,
 }
 
 /// The calls that are taken to go on.
@@ -68,10 +81,8 @@ pub(crate) struct Bridge {
     within: u32,
     /// The shortest call of each method that was seen whole, nanoseconds.
     shortest: Vec<u32>,
-    /// How long the last gap was.
-    length: u64,
-    /// Whether an old call was left since the last gap; and the innermost call that enclosed it for certain, by number.
-    left: Option<Option<u32>>,
+    /// Whether an old call was left since the last gap.
+    left: Option<Left>,
 }
 
 /// Whether there may be a gap of the brake among these slots: one scan for the first word of such a record. A word within
@@ -119,9 +130,17 @@ impl Bridge {
 
     /// Whether no whole call of the method was shorter than a gap of this length.
     fn outlasts(&self, method: u32, length: u64) -> bool {
+        u64::from(self.shortest(method)) >= length.min(u64::from(u32::MAX))
+    }
+
+    /// Whether a call of the method was seen whole.
+    fn was_whole(&self, method: u32) -> bool {
+        self.shortest(method) < u32::MAX
+    }
+
+    fn shortest(&self, method: u32) -> u32 {
         let unknown = if (method as usize) < MOST_METHODS { u32::MAX } else { 0 };
-        let shortest = self.shortest.get(method as usize).copied().unwrap_or(unknown);
-        u64::from(shortest) >= length.min(u64::from(u32::MAX))
+        self.shortest.get(method as usize).copied().unwrap_or(unknown)
     }
 
     /// The exits of these methods may be missing in the gap that begins now: they are not timed any more.
@@ -133,9 +152,9 @@ impl Bridge {
         }
     }
 
-    /// The brake's gap of this length: of the open calls in `stack` those that are taken to go on become old ones, the
-    /// others end. Calls of `known` go on in any case.
-    pub(crate) fn gap(&mut self, stack: &mut Vec<Frame>, length: u64, known: Option<MethodId>) {
+    /// The brake's gap of this length, at the end of the part with this number: of the open calls in `stack` those that are
+    /// taken to go on become old ones, the others end. Calls of `known` go on in any case.
+    pub(crate) fn gap(&mut self, stack: &mut Vec<Frame>, length: u64, known: Option<MethodId>, part: u32) {
         self.end_part();
         stack.windows(2).for_each(|f| self.calls.add(f[0].method(), f[1].method()));
         let n = stack.iter().rposition(|f| self.goes_on(*f, length, known)).map_or(0, |i| i + 1);
@@ -150,25 +169,27 @@ impl Bridge {
             self.end(self.old.len() - 1);
         }
         self.old.iter_mut().for_each(|o| o.was_timed = false);
+        let part = self.left.is_none().then_some(part);
         self.old.extend(stack.drain(..).take(n).map(|frame| Old {
             frame,
             born,
             survived: 0,
             replaced_by: 0,
             was_timed: false,
+            part,
         }));
-        (self.length, self.left) = (length, None);
+        self.left = None;
     }
 
     /// A method is entered, and no call from after the gap is open.
     #[cold]
     pub(crate) fn entered(&mut self, method: u32) {
-        if let [.., outer, inner] = &self.old[..]
-            && inner.frame.method() == method
-            && outer.frame.method() != method
-            && inner.doubted() < self.ends.len()
+        if let Some(again) = self.old.iter().rposition(|o| o.frame.method() == method)
+            && let Some(inner) = self.old.last()
+            && self.old[again..].iter().all(|o| o.doubted() < self.ends.len())
+            && !self.calls.reach(inner.frame.method(), method)
         {
-            self.end(self.old.len() - 1);
+            self.end(again);
         }
         self.confirmed_by(method);
     }
@@ -176,8 +197,8 @@ impl Bridge {
     /// A carrier is left that was not seen to begin: what is open was opened by its virtual thread, but for what was seen
     /// to survive the last gap. Gives the carrier's owner, see [`Bridge::owner`].
     pub(crate) fn unmounted(&mut self, part: u32, segment: u32) -> u32 {
-        if let Some(outer) = self.left {
-            return self.encloses_left(outer, segment);
+        if let Some(left) = self.left {
+            return self.encloses_left(Left { part: None, ..left }, segment);
         }
         let goes_on = self.old.iter().rposition(|o| o.doubted() >= self.ends.len());
         self.end(goes_on.map_or(0, |i| i + 1));
@@ -211,7 +232,7 @@ impl Bridge {
         self.end(depth + 1);
         if let Some(mut left) = self.old.pop() {
             left.survived = self.ends.len();
-            self.left = Some(self.confirm(left));
+            self.left = Some(Left { outer: self.confirm(left), part: left.part });
         }
     }
 
@@ -229,27 +250,30 @@ impl Bridge {
     /// The owner of a call that is left now and was not seen to begin, when no call from after the gap is open: `part`
     /// began at the gap, `segment` with the records or a gap of another kind.
     pub(crate) fn owner(&mut self, method: u32, part: u32, segment: u32) -> u32 {
-        if let Some(outer) = self.left {
-            return self.encloses_left(outer, segment);
+        let was_whole = self.was_whole(method);
+        if let Some(left) = self.left {
+            return self.encloses_left(Left { part: left.part.filter(|_| was_whole), ..left }, segment);
         }
         self.within = method;
-        let outlasts = part != segment && self.outlasts(method, self.length);
-        if self.old.is_empty() && outlasts {
-            self.left = Some(None);
+        if self.old.is_empty() && part != segment && !was_whole {
+            self.left = Some(Left::default());
             return segment;
         }
         part
     }
 
-    /// A call encloses what was left, which began before the gap: so what was open between that and `outer` has ended, if
-    /// it ever was. Gives the call's owner.
-    fn encloses_left(&mut self, outer: Option<u32>, segment: u32) -> u32 {
-        let enclosing = self.old.iter().rposition(|o| Some(o.frame.number) == outer);
+    /// A call encloses what was left, which began before the gap: so what was open between that and what encloses both has
+    /// ended, if it ever was. Gives the call's owner.
+    fn encloses_left(&mut self, left: Left, segment: u32) -> u32 {
+        let enclosing = self.old.iter().rposition(|o| Some(o.frame.number) == left.outer);
         // What was confirmed since to have survived the last gap is open, so it encloses that.
         let open = self.old.iter().rposition(|o| o.doubted() >= self.ends.len());
         let innermost = enclosing.max(open);
         self.end(innermost.map_or(0, |i| i + 1));
-        innermost.and_then(|i| self.old.get(i)).map(|o| o.frame.number).or(outer).unwrap_or(segment)
+        // What encloses this call in turn began no later.
+        self.left = Some(left);
+        let owner = innermost.and_then(|i| self.old.get(i)).map(|o| o.frame.number);
+        owner.or(left.outer).or(left.part).unwrap_or(segment)
     }
 
     /// Records begin anew: nothing more will be known of the old calls.
@@ -339,21 +363,21 @@ mod tests {
         let mut b = Bridge::default();
         b.whole(2, 10);
         b.whole(4, 10);
-        b.gap(&mut frames(&[1, 2, 3, 4]), 1_000, None);
+        b.gap(&mut frames(&[1, 2, 3, 4]), 1_000, None, 0);
         assert_eq!((left(&b), &b.ends[..]), (vec![3, 2, 1], &[1][..]));
         let mut known = Bridge::default();
         known.whole(4, 10);
-        known.gap(&mut frames(&[1, 4]), 1_000, Some(MethodId(4)));
+        known.gap(&mut frames(&[1, 4]), 1_000, Some(MethodId(4)), 0);
         assert_eq!(left(&known), [4, 1]);
     }
 
     #[test]
     fn a_call_that_is_outlived_by_what_encloses_it_has_ended_at_the_first_gap_it_may_have_ended_at() {
         let mut b = Bridge::default();
-        b.gap(&mut frames(&[1, 2, 3, 4]), 9, None);
-        b.gap(&mut Vec::new(), 9, None);
+        b.gap(&mut frames(&[1, 2, 3, 4]), 9, None, 0);
+        b.gap(&mut Vec::new(), 9, None, 0);
         b.leave(3);
-        b.gap(&mut Vec::new(), 9, None);
+        b.gap(&mut Vec::new(), 9, None, 0);
         b.leave(0);
         assert_eq!(b.ends, [0, 0, 2], "3 was seen to survive two gaps, and 2 with it");
     }
@@ -361,22 +385,30 @@ mod tests {
     #[test]
     fn a_call_is_refuted_by_one_in_its_place() {
         let mut b = Bridge::default();
-        b.gap(&mut frames(&[1, 2]), 9, None);
+        b.gap(&mut frames(&[1, 2]), 9, None, 0);
         b.entered(2);
         assert_eq!((left(&b), &b.ends[..]), (vec![1], &[1][..]), "the same method begins again");
+        let mut outer = Bridge::default();
+        outer.gap(&mut frames(&[1, 2]), 9, None, 0);
+        outer.entered(1);
+        assert_eq!((left(&outer), &outer.ends[..]), (vec![], &[2][..]), "and was never seen beneath 2");
+        let mut mutual = Bridge::default();
+        mutual.gap(&mut frames(&[1, 2, 1, 2]), 9, None, 0);
+        mutual.entered(1);
+        assert_eq!(left(&mutual), [2, 1, 2, 1]);
         let mut unseen = Bridge::default();
-        unseen.gap(&mut frames(&[1, 2]), 9, None);
+        unseen.gap(&mut frames(&[1, 2]), 9, None, 0);
         assert_eq!(unseen.owner(7, 50, 0), 50);
         unseen.close();
         assert_eq!(unseen.ends, [1], "another may have come instead, and nothing says that it did not");
         let mut called = Bridge::default();
         [6, 7].into_iter().for_each(|short| called.whole(short, 1));
-        called.gap(&mut frames(&[1, 2, 6, 7]), 9, None);
+        called.gap(&mut frames(&[1, 2, 6, 7]), 9, None, 0);
         called.owner(7, 50, 0);
         called.close();
         assert_eq!(called.ends, [2], "2 calls 6, and that 7");
         let mut recursive = Bridge::default();
-        recursive.gap(&mut frames(&[2, 2]), 9, None);
+        recursive.gap(&mut frames(&[2, 2]), 9, None, 0);
         recursive.entered(2);
         assert_eq!(left(&recursive), [2, 2]);
     }

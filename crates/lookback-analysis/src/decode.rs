@@ -7,7 +7,7 @@
 //! - An exit of a call that is not open: the call began before the records did, see [`crate::survey`];
 //!   [`Flags::CUT_START`].
 //! - A gap: all open calls end where it begins, [`Flags::CUT_END`], and nothing is open after it. Across one that the
-//!   brake made, calls may go on, see [`crate::bridge`].
+//!   brake made, calls may go on, see [`crate::bridge`]; where the thread waits, that is none.
 //! - The end: all open calls reach to the end of the recording (of the thread, if it ended),
 //!   [`Flags::CUT_END`].
 
@@ -20,6 +20,7 @@ use crate::survey::{Known, Search, Survey, Unseen, survey};
 use crate::{Columns, Flags, SliceIndex};
 use lookback_format::event::Chunk;
 use lookback_format::slot::EXIT;
+use lookback_format::symbol::Wait;
 use lookback_format::{MethodId, Nanos};
 
 /// The decoded stream of one thread.
@@ -150,7 +151,10 @@ impl Decoder<'_> {
                             self.ends = rest;
                             let goes_on = self.stack.len().saturating_sub(ended as usize);
                             self.close_to(goes_on, gap.from, 0, Flags::CUT_END);
-                            self.after(gap, clock);
+                            self.part(gap.to, clock);
+                            if !self.stands_still() {
+                                self.out.gaps.push(gap);
+                            }
                         }
                         _ => self.gap(gap, clock),
                     }
@@ -250,14 +254,21 @@ impl Decoder<'_> {
 
     fn gap(&mut self, gap: Gap, clock: &mut Clock) {
         self.close_all(gap.from);
-        self.after(gap, clock);
+        self.part(gap.to, clock);
+        self.out.gaps.push(gap);
     }
 
-    fn after(&mut self, gap: Gap, clock: &mut Clock) {
-        clock.passed(gap.to.0);
+    /// Records go on after a gap.
+    fn part(&mut self, at: Nanos, clock: &mut Clock) {
+        clock.passed(at.0);
         self.number += 1;
-        self.segment(gap.to);
-        self.out.gaps.push(gap);
+        self.segment(at);
+    }
+
+    /// Whether the thread runs nothing that could be recorded: nothing is missing in a gap of the brake there.
+    fn stands_still(&self) -> bool {
+        let wait = self.stack.last().map(|f| self.methods.wait(MethodId(f.method)));
+        matches!(wait, Some(Wait::Monitor | Wait::ObjectWait | Wait::Park | Wait::Sleep))
     }
 
     /// Records begin here: so do the calls that were running already.

@@ -258,7 +258,7 @@ impl Pass<'_> {
     /// The brake's gap.
     fn brake(&mut self, from: Nanos, to: Nanos) {
         let known = self.known.filter(|k| k.from <= from && to <= k.to).map(|k| k.method);
-        self.bridge.gap(&mut self.stack, to.since(from).0, known);
+        self.bridge.gap(&mut self.stack, to.since(from).0, known, self.part);
         self.number += 1;
         (self.part, self.now, self.exact) = (self.number, to.0, false);
     }

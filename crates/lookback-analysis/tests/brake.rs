@@ -4,7 +4,9 @@
 mod support;
 
 use lookback_analysis::{Flags, GapKind, Recording};
+use lookback_format::event::Event;
 use lookback_format::slot::GapCause;
+use lookback_format::symbol::Wait;
 use support::*;
 
 const REQUEST: u32 = 1;
@@ -210,6 +212,10 @@ fn a_pause_in_the_middle_of_a_chunk_cuts_no_wait_and_no_long_call() {
     });
     assert_eq!(t.chunks.len(), 0, "no chunk begins with the gap");
     let r = decoded(&mut t);
+    assert_eq!(r.threads[0].gaps.len(), 1);
+    let park = classes(&[(WAIT, "java.util.concurrent.locks.LockSupport", "park", 1, Wait::Park)]);
+    let known = Recording::from_events(command(t.now), park, [], t.chunks.drain(..).map(Event::Chunk));
+    assert!(known.threads[0].gaps.is_empty(), "who is parked misses nothing");
     assert_eq!(of(&r, WAIT), [(10, 915, 1, false)]);
     assert_eq!(of(&r, REQUEST), [(10, 916, 0, false)]);
     assert_eq!(of(&r, HOT).len(), 100);
@@ -248,6 +254,60 @@ fn precise_calls_are_whole_until_they_are_too_many() {
     // Of another timed method the records would say that one was open all the time.
     t.timed = vec![PRECISE];
     assert!(of(&decode(chunks, t.now), PRECISE).contains(&(40, 56, 1, false)));
+}
+
+/// Short requests, each after a wait of 10 ms.
+fn requests(t: &mut Tracer, n: usize) {
+    for _ in 0..n {
+        t.call(WAIT, 10 * MS);
+        t.within(REQUEST, |t| t.within(STEP, |t| hot(t, MS)));
+    }
+}
+
+#[test]
+fn a_request_whose_end_fell_into_a_pause_does_not_enclose_those_that_come_after() {
+    let mut t = thread();
+    requests(&mut t, 10);
+    t.within(REQUEST, |t| {
+        t.within(STEP, |t| {
+            t.call(WAIT, US);
+            t.pause();
+            t.call(WAIT, MS / 10);
+        });
+    });
+    t.enter(WAIT);
+    t.now += 5 * MS;
+    t.release();
+    t.now += 5 * MS;
+    t.leave();
+    requests(&mut t, 10);
+    let found = of(&decoded(&mut t), REQUEST);
+    assert_eq!(found.len(), 21);
+    assert!(found.iter().all(|&(from, to, depth, _)| to - from <= 1 && depth == 0), "{found:?}");
+}
+
+#[test]
+fn a_request_whose_begin_fell_into_a_pause_begins_there() {
+    let mut t = thread();
+    requests(&mut t, 10);
+    t.call(WAIT, 10 * MS);
+    t.pause();
+    let begin = (t.now - EPOCH) / MS;
+    t.within(REQUEST, |t| {
+        t.within(STEP, |t| {
+            t.enter(WAIT);
+            t.now += 5 * MS;
+            t.release();
+            t.now += 900 * MS;
+            t.leave();
+        });
+    });
+    requests(&mut t, 10);
+    let r = decoded(&mut t);
+    assert!(of(&r, REQUEST).contains(&(begin, begin + 905, 0, true)), "{:?}", of(&r, REQUEST));
+    assert!(of(&r, STEP).contains(&(begin, begin + 905, 1, true)), "{:?}", of(&r, STEP));
+    assert!(of(&r, WAIT).contains(&(begin, begin + 905, 2, false)), "{:?}", of(&r, WAIT));
+    assert_eq!(of(&r, REQUEST).iter().filter(|c| c.3).count(), 1);
 }
 
 /// The brake, or a pause, which begins at a slot that has its exact time.
