@@ -263,9 +263,14 @@ test("the flame graph follows the visible time, zooms by keys and turns round", 
   await page.keyboard.press("ArrowDown");
   assert.equal((await seen(page)).flame.selected, "jdk.internal.misc.Unsafe.park");
   await page.uncheck("#flame-reversed");
+  await page.locator("#flame").focus();
+  await page.keyboard.press("ArrowDown");
+  const selected = (await seen(page)).flame.selected;
+  assert.notEqual(selected, "all");
   await page.locator("#chart").focus();
   await page.keyboard.press("t");
   await page.waitForFunction((n) => (window.lookback?.state()["flame"] as { nodes: number }).nodes < n, whole.flame.nodes);
+  assert.equal((await seen(page)).flame.selected, selected, "another time, the same call");
   await page.close();
 });
 

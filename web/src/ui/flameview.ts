@@ -114,7 +114,9 @@ export class FlameView {
   }
 
   private rebuild(): void {
-    const path = this.tree === null ? [] : pathTo(this.tree, this.focus).map((n) => this.tree?.method[n] ?? -1);
+    const old = this.tree;
+    const methods = (node: number): number[] => (old === null ? [] : pathTo(old, node).map((n) => old.method[n]));
+    const [focus, selected] = [methods(this.focus), methods(this.selected)];
     this.tree = null;
     if (!this.shown) return;
     // Without a selection "the selected call's thread" is the trigger's, else the first of the chart.
@@ -123,13 +125,17 @@ export class FlameView {
     const forward = this.forward(this.oneThread.checked && one !== undefined ? one : null, range);
     const tree = this.inverted.checked ? reversed(forward, this.model.names.length) : forward;
     this.tree = tree;
-    let node = 0;
-    for (const method of path) {
-      const child = tree.children[node].find((c) => tree.method[c] === method);
-      if (child === undefined) break;
-      node = child;
-    }
-    this.focus = this.selected = node;
+    // As far as the same calls are there.
+    const walk = (path: number[]): number => {
+      let node = 0;
+      for (const method of path) {
+        const child = tree.children[node].find((c) => tree.method[c] === method);
+        if (child === undefined) break;
+        node = child;
+      }
+      return node;
+    };
+    [this.focus, this.selected] = [walk(focus), walk(selected)];
     this.hovered = -1;
     this.draw();
   }
