@@ -194,13 +194,14 @@ fn what_recording_costs_is_measured_while_the_program_runs_and_told_with_its_int
         place.lookback(&["dump", &running.pid.to_string(), "-o", &file]).ok();
         let report = place.lookback(&["report", &file, "--text-only"]).ok();
         assert!(report.out.contains("tracing cost about "), "{}", report.out);
-        // Tracing was off for moments, and each call of a second is one for all that.
+        // Tracing was off for moments, and a call of a second is one for all that, unless it begins or ends in one.
         let recorded = Recorded::read(&place.file("lists.lkb"));
         let main = recorded.analysed().threads.iter().find(|t| t.name == "main").expect("it recorded");
         let slices: Vec<_> = main.slices.indices().map(|i| main.slices.get(i)).collect();
         let hot: Vec<_> = slices.iter().filter(|s| recorded.full_name(s.method) == "Hot.hot").collect();
         assert!(main.gaps.len() >= 10 && hot.len() >= 10, "{} gaps, {} calls", main.gaps.len(), hot.len());
-        assert!(hot.iter().all(|s| !s.flags.cut() && s.duration() > Nanos(900_000_000)), "{hot:?}");
+        let cut = hot.iter().filter(|s| s.flags.cut() || s.duration() < Nanos(900_000_000)).count();
+        assert!(cut < main.gaps.len() / 2, "{} gaps: {hot:?}", main.gaps.len());
         let ran = running.end().ok();
         assert!(!ran.out.contains("wrongly"), "{}", ran.out);
     }
