@@ -352,8 +352,9 @@ impl SlowCall {
         };
         let it = r.slice(slice);
         let unseen = it.start.since(self.start);
-        let gap = r.threads[slice.thread].gaps.iter().rfind(|g| g.to > self.start && g.to <= it.start);
         (it.flags.has(Flags::CUT_START) && unseen.0 > 0).then(|| {
+            let gaps = &r.threads[slice.thread].gaps;
+            let gap = gaps.iter().rfind(|g| g.to > self.start && g.to <= it.start);
             let why = gap.map_or("they were overwritten".to_owned(), |g| g.kind.words());
             format!(
                 "The first {} of it are not in this recording ({why}); this is about the rest.",
