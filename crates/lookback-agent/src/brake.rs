@@ -39,6 +39,8 @@ const PRECISE_SLOTS: i64 = 4;
 pub(crate) struct Brake {
     /// Slots that a thread may record in a nanosecond; none without a budget.
     pace: Option<f64>,
+    /// The share of it that threads may spend now, the bits of an `f64`.
+    allowed: AtomicU64,
     /// What a precise record costs beyond its slots, as that many slots more.
     extra: i64,
     /// By slab.
@@ -88,6 +90,7 @@ impl Brake {
     pub(crate) fn new(slabs: u32, pace: Option<f64>, precise: f64) -> Brake {
         Brake {
             pace,
+            allowed: AtomicU64::new(1_f64.to_bits()),
             extra: (precise as i64 - PRECISE_SLOTS).max(0),
             threads: (0..slabs).map(|_| Allowance::default()).collect(),
             braked: ArrayQueue::new(slabs.max(1) as usize),
@@ -97,6 +100,17 @@ impl Brake {
             paused: AtomicBool::new(false),
             gone: AtomicBool::new(true),
         }
+    }
+
+    /// All threads may spend such a share of their allowances from now on: who has a core for itself may spend it whole.
+    pub(crate) fn allow(&self, share: f64) {
+        // Relaxed, here and below: a figure.
+        self.allowed.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Slots that a thread may record in a nanosecond now.
+    fn pace(&self) -> Option<f64> {
+        self.pace.map(|pace| pace * f64::from_bits(self.allowed.load(Ordering::Relaxed)))
     }
 
     /// What slab `i` has left at `now`.
@@ -137,7 +151,7 @@ impl Brake {
     /// The thread of slab `i`, which is not braked, has recorded `slots` more; whether it is braked now. The caller says
     /// so in the records and negates the cursor.
     pub(crate) fn spend(&self, i: u32, slots: usize, now: Nanos) -> bool {
-        let Some(pace) = self.pace else { return false };
+        let Some(pace) = self.pace() else { return false };
         let a = &self.threads[i as usize];
         let left = self.left(i, pace, now).saturating_sub(slots as i64);
         self.hurry(i, slots, now);
@@ -173,7 +187,7 @@ impl Brake {
 
     /// Whether the thread of slab `i`, which is braked, has made so many precise records that these must end, too.
     pub(crate) fn is_overdrawn(&self, i: u32, now: Nanos) -> bool {
-        self.pace.is_some_and(|pace| self.left(i, pace, now) < -((BURST.0 as f64 * pace) as i64))
+        self.pace().is_some_and(|pace| self.left(i, pace, now) < -((BURST.0 as f64 * pace) as i64))
     }
 
     /// The thread of slab `i`, which is not braked, has recorded `slots` since its last page; whether it is braked now,
@@ -216,7 +230,7 @@ impl Brake {
 
     fn may_go_on(&self, i: u32, now: Nanos) -> bool {
         !self.is_paused()
-            && self.pace.is_none_or(|pace| self.left(i, pace, now) >= (REST.0 as f64 * pace) as i64)
+            && self.pace().is_none_or(|pace| self.left(i, pace, now) >= (REST.0 as f64 * pace) as i64)
     }
 
     /// How many slots the thread of slab `i`, which is not braked now, missed while it was; said once.
@@ -428,6 +442,19 @@ mod tests {
         assert_eq!(until_braked(&brake, 1_000 * MS, 100_000, 100_000), None);
         let free = Brake::new(1, None, 0.0);
         assert!(!free.spend(0, usize::MAX, Nanos(1)) && free.goes_on(0, Nanos(1)));
+    }
+
+    #[test]
+    fn all_threads_may_be_allowed_less_and_the_whole_again() {
+        let brake = brake();
+        brake.allow(0.25);
+        let (pages, now) = until_braked(&brake, 1_000 * MS, 10_000, 10_000).expect("a flood");
+        assert_eq!(pages, 52, "50 at once, and one more for each forty");
+        // It rests until it may record again what it may in 10 ms, from a page too much on.
+        let rested = |ms: u64| brake.goes_on(0, now.plus(ms * MS));
+        assert!(!rested(9) && rested(11));
+        brake.allow(1.0);
+        assert!(!brake.spend(0, 25_000, now.plus(14 * MS)));
     }
 
     #[test]

@@ -270,7 +270,8 @@ mod tests {
             .iter()
             .map(|&(id, millions)| Rate { id: MethodId(id), per_second: millions * 1e6, leaf: 0.0 })
             .collect();
-        Sample { per_second: methods.iter().map(|r| r.per_second).sum(), held_back: 0.0, methods }
+        let per_second = methods.iter().map(|r| r.per_second).sum();
+        Sample { per_second, plain: per_second, held_back: 0.0, methods }
     }
 
     /// Decides each second from this one on, until there is something to be done; the second, and what.

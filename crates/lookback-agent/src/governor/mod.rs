@@ -17,6 +17,7 @@ mod learned;
 mod measured;
 mod overrun;
 mod sample;
+mod spending;
 mod trial;
 mod waiting;
 
@@ -43,7 +44,8 @@ use lookback_options::{LearnedPlace, Options};
 use measured::Trials;
 use overrun::Overrun;
 use rustc_hash::{FxHashMap, FxHashSet};
-use sample::Looks;
+use sample::{Looks, Sample};
+use spending::Spending;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -312,8 +314,7 @@ pub(crate) struct Rounds {
     looked: Nanos,
     decided: Nanos,
     busy: Nanos,
-    /// Share of the records of the last sample that the brake held back.
-    held_back: f64,
+    spending: Spending,
     /// What all own threads have taken until the last decision, nanoseconds, and the share of a core since the one before.
     own: (u64, f64),
     /// The program's processor time, a share of one core.
@@ -344,7 +345,7 @@ impl Rounds {
             looked: now,
             decided: now,
             busy,
-            held_back: 0.0,
+            spending: Spending::begin(),
             own: (0, 0.0),
             cpu: 0.0,
             churn: Churn::new(agent.begun.load(Ordering::Relaxed)),
@@ -392,7 +393,7 @@ impl Rounds {
         (self.decided, self.busy, self.cpu) = (now, busy, cpu);
         // Relaxed: a counter.
         let begun = agent.begun.load(Ordering::Relaxed);
-        let (budget, records) = (self.chooser.budget(), self.records_cost());
+        let (budget, records) = (self.chooser.budget(), self.spending.cost());
         // Where the VM has trace points of its own, threads cost something else.
         if agent.vm_points.is_none()
             && let Some(passes) = self.churn.look(begun, span.0 as f64 / 1e9, cpu, budget, records, now)
@@ -405,9 +406,9 @@ impl Rounds {
             std::mem::take(&mut agent.governor.recalled.lock().unwrap_or_else(|e| e.into_inner()).new);
         recalled.iter().for_each(|&(id, rate)| self.chooser.recall(id, rate, now));
         let decision = self.chooser.decide(&sample, self.cost.plain, cpu, now);
-        self.held_back = sample.held_back;
         let own = agent.helpers.cpu();
         self.own = (own, own.saturating_sub(self.own.0) as f64 / span.0 as f64);
+        self.spend(agent, &sample);
         self.tell(agent, !recalled.is_empty());
         match decision {
             Some(decision) => {
@@ -534,13 +535,23 @@ impl Rounds {
 
     /// What tracing costs now, a share of the program's processor time.
     fn cost(&self) -> f64 {
-        self.records_cost() + self.churn.cost(self.cpu)
+        self.spending.cost() + self.churn.cost(self.cpu)
     }
 
-    /// What recording costs now, as above.
-    fn records_cost(&self) -> f64 {
+    /// Has all threads record as much as there is room for: what Lookback's own threads, those of the program that begin and end, and
+    /// records that the brake does not hold back leave of the budget.
+    fn spend(&mut self, agent: &Agent, sample: &Sample) {
+        let cpu = self.cpu.max(1e-3);
         // What the brake held back did not cost anything.
-        self.chooser.cost() * (1.0 - self.held_back)
+        let made = 1.0 - sample.held_back;
+        let cost = |per_second: f64| per_second * made * self.cost.plain / 1e9 / cpu;
+        let plain = cost(sample.plain);
+        let exact = cost(sample.per_second) - plain;
+        let budget = self.chooser.budget();
+        let room = budget - exact - self.churn.cost(cpu) - self.own.1 / cpu;
+        let harms = plain * cpu > HARMLESS;
+        self.spending.look(plain, exact, harms.then_some(room.max(choice::LOW * budget)));
+        agent.brake.allow(self.spending.allowed());
     }
 
     /// Has the classes of these methods rewritten anew, but those that must be left as they are for now. Whether there were

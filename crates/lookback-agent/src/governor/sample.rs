@@ -30,6 +30,8 @@ pub(crate) struct Rate {
 pub(crate) struct Sample {
     /// Records a second, of all methods.
     pub(crate) per_second: f64,
+    /// Those of them that are of plain trace points, which the brake holds back; known once they are weighed.
+    pub(crate) plain: f64,
     /// Share of them that the brake held back, 0 to 1.
     pub(crate) held_back: f64,
     /// Of each method that was seen.
@@ -40,7 +42,11 @@ impl Sample {
     /// A record of a method costs so many times what one of most methods does: as if it had made so many.
     pub(crate) fn weigh(&mut self, times: impl Fn(MethodId) -> f64) {
         for rate in &mut self.methods {
-            let more = rate.per_second * (times(rate.id) - 1.0);
+            let times = times(rate.id);
+            if times == 1.0 {
+                self.plain += rate.per_second;
+            }
+            let more = rate.per_second * (times - 1.0);
             rate.per_second += more;
             self.per_second += more;
         }
@@ -131,6 +137,7 @@ impl Looks {
         let methods = self.counts.take((recorded + missed) / seconds);
         Sample {
             per_second: (recorded + missed) / seconds,
+            plain: 0.0,
             held_back: missed / (recorded + missed).max(1.0),
             methods,
         }
@@ -229,9 +236,9 @@ mod tests {
     fn what_costs_more_counts_for_more() {
         let rate = |id, per_second| Rate { id: MethodId(id), per_second, leaf: 0.0 };
         let methods = vec![rate(1, 10.0), rate(2, 90.0)];
-        let mut sample = Sample { per_second: 100.0, held_back: 0.0, methods };
+        let mut sample = Sample { per_second: 100.0, plain: 0.0, held_back: 0.0, methods };
         sample.weigh(|id| if id == MethodId(1) { 20.0 } else { 1.0 });
-        assert_eq!((sample.per_second, sample.methods[0].per_second), (290.0, 200.0));
+        assert_eq!((sample.per_second, sample.plain, sample.methods[0].per_second), (290.0, 90.0, 200.0));
         assert_eq!(sample.methods[1].per_second, 90.0);
     }
 
