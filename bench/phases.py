@@ -1,8 +1,8 @@
 """How soon Lookback adapts to a program's next phase: programs/Phases.java, three floods of calls in a row, at a first start.
 
 Each second the program is asked what tracing costs (`lookback status --json`): its records and what Lookback's own threads take,
-as a share of the program's processor time, which is all cores. A phase is adapted to when that is within the budget for good;
-the first phase is a start, and not counted. "slower" is how many calls fewer than in the program without Lookback, in the first
+as a share of the program's processor time, which is all cores. A phase is adapted to when that, in the mean of three seconds, is
+within the budget for good; the first phase is a start, and not counted. "slower" is how many calls fewer than in the program without Lookback, in the first
 third of a phase and after it; both are asked as often.
 
 Variants run in turn, each time in a fresh JVM; --rounds N sets how many of each (3), --threads N how many threads the program
@@ -75,10 +75,15 @@ def execution(java, directory, threads, seconds, traced):
     return told, speeds
 
 
+def windows(told):
+    """The means of each three costs in a row, with the second of the last."""
+    triples = zip(told, told[1:], told[2:])
+    return [(last[0], sum(cost for _, cost, _, _ in triple) / 3) for triple in triples for last in triple[-1:]]
+
+
 def adapted(told):
     """After how many seconds of the phase the cost was within the budget for good."""
-    above = [second for second, cost, budget, _ in told if cost > budget]
-    return max(above, default=0.0)
+    return max([second for second, cost in windows(told) if cost > told[0][2]], default=0.0)
 
 
 def main():
@@ -99,7 +104,7 @@ def main():
                     run.note(f"raw {jdk} {number} phase {phase} bare {bare[phase]} traced {speeds[phase]}")
                     if phase > 0:
                         latest = max(latest, adapted(told[phase]))
-                        most = max([most] + [cost for second, cost, _, _ in told[phase] if second > 10])
+                        most = max([most] + [cost for second, cost in windows(told[phase]) if second > 10])
                         for part, name in enumerate(slower):
                             slower[name].append((bare[phase][part] / speeds[phase][part] - 1) * 100)
             run.result(f"phases.adapted.{jdk}", latest, "s")

@@ -215,6 +215,7 @@ impl Agent {
                 region.slabs,
                 budget.map(|(share, cost)| share / cost.plain),
                 budget.map_or(0.0, |(_, cost)| cost.timed / cost.plain),
+                clock::thread_cpu,
             ),
             monitors: Monitors::default(),
             virtual_names: VirtualNames::default(),

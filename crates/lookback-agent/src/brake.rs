@@ -29,9 +29,9 @@ const BURST: Nanos = Nanos(20_000_000);
 /// recorded in one piece tells more.
 const REST: Nanos = Nanos(10_000_000);
 
-/// What a thread would have recorded while it was braked is judged by what it did for so long before: it may have been braked
-/// for a short burst.
-const RECENTLY: f64 = 0.02;
+/// What a thread would have recorded while it was braked is judged by what it did in so much processor time before, nanoseconds: it
+/// may have been braked for a short burst.
+const RECENTLY: f64 = 20e6;
 /// Slots of a precise record: its time, and its own.
 const PRECISE_SLOTS: i64 = 4;
 
@@ -39,6 +39,8 @@ const PRECISE_SLOTS: i64 = 4;
 pub(crate) struct Brake {
     /// Slots that a thread may record in a nanosecond; none without a budget.
     pace: Option<f64>,
+    /// Processor time of the thread that asks, nanoseconds.
+    cpu: fn() -> u64,
     /// The share of it that threads may spend now, the bits of an `f64`.
     allowed: AtomicU64,
     /// What a precise record costs beyond its slots, as that many slots more.
@@ -56,9 +58,9 @@ pub(crate) struct Brake {
     pub(crate) gone: AtomicBool,
 }
 
-/// What one thread may record. A cache line each: it is written at each page.
+/// What one thread may record. Cache lines of its own: it is written at each page.
 #[derive(Debug, Default)]
-#[repr(align(64))]
+#[repr(align(128))]
 struct Allowance {
     /// Slots that were left at `reckoned`; negative when more were recorded.
     left: AtomicI64,
@@ -70,8 +72,14 @@ struct Allowance {
     /// Slots that it recorded while a slot could have been missed, and that it would have recorded beyond them.
     recorded: AtomicU64,
     missed: AtomicU64,
-    /// Slots a second, about the last [`RECENTLY`] in which it was not braked.
-    speed: AtomicU64,
+    /// What it had recorded, and its processor time, when it last found itself released; that time also when it was braked.
+    released: AtomicU64,
+    cpu: AtomicU64,
+    /// Processor time that it took while it was braked, before that.
+    braked: AtomicU64,
+    /// Slots that it recorded while it was not braked, and in how much processor time, about the last [`RECENTLY`].
+    slots: AtomicU64,
+    took: AtomicU64,
     /// The object that holds its cursor, a global reference.
     home: AtomicPtr<jni_sys::_jobject>,
 }
@@ -86,10 +94,11 @@ unsafe impl Sync for Release {}
 
 impl Brake {
     /// For so many slabs, when a thread may record `pace` slots in a nanosecond; no thread is ever braked without. A
-    /// precise record costs as much as `precise` slots.
-    pub(crate) fn new(slabs: u32, pace: Option<f64>, precise: f64) -> Brake {
+    /// precise record costs as much as `precise` slots; `cpu` tells the processor time of the thread that asks, nanoseconds.
+    pub(crate) fn new(slabs: u32, pace: Option<f64>, precise: f64, cpu: fn() -> u64) -> Brake {
         Brake {
             pace,
+            cpu,
             allowed: AtomicU64::new(1_f64.to_bits()),
             extra: (precise as i64 - PRECISE_SLOTS).max(0),
             threads: (0..slabs).map(|_| Allowance::default()).collect(),
@@ -125,7 +134,8 @@ impl Brake {
     /// A thread begins with slab `i`; `home` is a global reference to the object that holds its cursor.
     pub(crate) fn begin(&self, i: u32, home: jobject, now: Nanos) {
         let a = &self.threads[i as usize];
-        let words = [&a.since, &a.freed, &a.recorded, &a.missed, &a.speed];
+        let words =
+            [&a.since, &a.freed, &a.recorded, &a.missed, &a.released, &a.cpu, &a.braked, &a.slots, &a.took];
         words.iter().for_each(|w| w.store(0, Ordering::Relaxed));
         a.left.store(i64::MAX / 2, Ordering::Relaxed);
         a.reckoned.store(now.0, Ordering::Relaxed);
@@ -154,28 +164,14 @@ impl Brake {
         let Some(pace) = self.pace() else { return false };
         let a = &self.threads[i as usize];
         let left = self.left(i, pace, now).saturating_sub(slots as i64);
-        self.hurry(i, slots, now);
         a.reckoned.store(now.0, Ordering::Relaxed);
         a.left.store(left, Ordering::Relaxed);
         a.recorded.fetch_add(slots as u64, Ordering::Relaxed);
         if left >= 0 && !self.is_paused() {
             return false;
         }
-        self.take_hold(i, now);
+        self.take_hold(i, 0, now);
         true
-    }
-
-    /// The thread of slab `i` has recorded `slots` since its last page, or since it was released.
-    fn hurry(&self, i: u32, slots: usize, now: Nanos) {
-        let a = &self.threads[i as usize];
-        let since = a.reckoned.load(Ordering::Relaxed).max(a.freed.load(Ordering::Relaxed));
-        let took = now.since(Nanos(since)).0.max(1) as f64 / 1e9;
-        let page = slots as f64 / took;
-        let speed = match a.speed.load(Ordering::Relaxed) {
-            0 => page,
-            speed => speed as f64 + (page - speed as f64) * took / (took + RECENTLY),
-        };
-        a.speed.store(speed.round() as u64, Ordering::Relaxed);
     }
 
     /// The thread of slab `i` makes a precise record.
@@ -195,15 +191,31 @@ impl Brake {
     pub(crate) fn joins_pause(&self, i: u32, slots: usize, now: Nanos) -> bool {
         let paused = self.is_paused();
         if paused {
-            self.hurry(i, slots, now);
-            self.take_hold(i, now);
+            self.take_hold(i, slots, now);
         }
         paused
     }
 
-    /// The thread of slab `i` is braked from now on.
-    fn take_hold(&self, i: u32, now: Nanos) {
+    /// The thread of slab `i`, which has recorded `slots` since its last page, is braked from now on. What it has done since it was
+    /// released stands for all that it did since it was braked last.
+    fn take_hold(&self, i: u32, slots: usize, now: Nanos) {
         let a = &self.threads[i as usize];
+        let cpu = (self.cpu)();
+        let took = cpu.saturating_sub(a.cpu.swap(cpu, Ordering::Relaxed)) as f64;
+        let recorded = a.recorded.load(Ordering::Relaxed) + slots as u64;
+        let slots = recorded.saturating_sub(a.released.load(Ordering::Relaxed)) as f64;
+        let braked = a.braked.swap(0, Ordering::Relaxed) as f64;
+        let keep = RECENTLY / (RECENTLY + took + braked);
+        // A long calm is worth no more than what is kept of it.
+        let scale = (RECENTLY / took.max(1.0)).min(1.0);
+        let add = |sum: &AtomicU64, new: f64| {
+            sum.store(
+                (sum.load(Ordering::Relaxed) as f64 * keep + new * scale).round() as u64,
+                Ordering::Relaxed,
+            );
+        };
+        add(&a.slots, slots);
+        add(&a.took, took);
         a.since.store(now.0, Ordering::Relaxed);
         // When it is full, the sweep finds the thread.
         let _ = self.braked.push(i);
@@ -233,18 +245,24 @@ impl Brake {
             && self.pace().is_none_or(|pace| self.left(i, pace, now) >= (REST.0 as f64 * pace) as i64)
     }
 
-    /// How many slots the thread of slab `i`, which is not braked now, missed while it was; said once.
-    pub(crate) fn missed(&self, i: u32) -> u64 {
+    /// How many slots the thread of slab `i`, which is not braked now, missed while it was, said once. It has recorded `slots` since
+    /// its last page.
+    pub(crate) fn missed(&self, i: u32, slots: usize) -> u64 {
         let a = &self.threads[i as usize];
-        let since = a.since.swap(0, Ordering::Relaxed);
-        let freed = a.freed.load(Ordering::Relaxed);
-        if since == 0 || freed <= since {
+        let since = a.since.load(Ordering::Relaxed);
+        if since == 0 || a.freed.load(Ordering::Relaxed) <= since {
             return 0;
         }
-        let slots = u128::from(freed - since) * u128::from(a.speed.load(Ordering::Relaxed)) / 1_000_000_000;
-        let slots = u64::try_from(slots).unwrap_or(u64::MAX);
-        a.missed.fetch_add(slots, Ordering::Relaxed);
-        slots
+        a.since.store(0, Ordering::Relaxed);
+        let cpu = (self.cpu)();
+        let braked = cpu.saturating_sub(a.cpu.swap(cpu, Ordering::Relaxed));
+        a.braked.store(braked, Ordering::Relaxed);
+        a.released.store(a.recorded.load(Ordering::Relaxed) + slots as u64, Ordering::Relaxed);
+        let (slots, took) = (a.slots.load(Ordering::Relaxed), a.took.load(Ordering::Relaxed).max(1));
+        let missed = u128::from(braked) * u128::from(slots) / u128::from(took);
+        let missed = u64::try_from(missed).unwrap_or(u64::MAX);
+        a.missed.fetch_add(missed, Ordering::Relaxed);
+        missed
     }
 
     /// Slots that the thread of slab `i` has recorded, and that it would have recorded beyond those.
@@ -412,19 +430,38 @@ impl Releaser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     const MS: u64 = 1_000_000;
 
+    thread_local! {
+        /// Processor time, nanoseconds.
+        static CPU: Cell<u64> = const { Cell::new(0) };
+    }
+
     /// For threads that may record 10 slots a microsecond, 200,000 at once.
     fn brake() -> Brake {
-        let brake = Brake::new(2, Some(0.01), 20.0);
+        CPU.set(0);
+        let brake = Brake::new(2, Some(0.01), 20.0, || CPU.get());
         (0..2).for_each(|i| brake.begin(i, std::ptr::null_mut(), Nanos(1_000 * MS)));
         brake
     }
 
-    /// Records pages of 1,000 slots, one in so many nanoseconds, until the thread is braked; how many there were and when.
+    /// Records pages of 1,000 slots, one in so many nanoseconds, of which the thread takes each, until it is braked; how many there
+    /// were and when.
     fn until_braked(brake: &Brake, begin: u64, each: u64, most: u64) -> Option<(u64, Nanos)> {
-        (1..=most).map(|n| (n, Nanos(begin + n * each))).find(|&(_, now)| brake.spend(0, 1_000, now))
+        let page = |n: u64| {
+            CPU.set(CPU.get() + each);
+            (n, Nanos(begin + n * each))
+        };
+        (1..=most).map(page).find(|&(_, now)| brake.spend(0, 1_000, now))
+    }
+
+    /// The thread goes on, so much later; it has taken so much processor time meanwhile, nanoseconds. How much it has missed.
+    fn goes_on(brake: &Brake, at: Nanos, took: u64) -> u64 {
+        CPU.set(CPU.get() + took);
+        assert!(brake.goes_on(0, at));
+        brake.missed(0, 0)
     }
 
     #[test]
@@ -440,7 +477,7 @@ mod tests {
     fn what_is_within_the_allowance_is_never_braked() {
         let brake = brake();
         assert_eq!(until_braked(&brake, 1_000 * MS, 100_000, 100_000), None);
-        let free = Brake::new(1, None, 0.0);
+        let free = Brake::new(1, None, 0.0, || 0);
         assert!(!free.spend(0, usize::MAX, Nanos(1)) && free.goes_on(0, Nanos(1)));
     }
 
@@ -461,25 +498,50 @@ mod tests {
     fn a_braked_thread_goes_on_when_it_has_rested_and_what_it_missed_is_reckoned_once() {
         let brake = brake();
         let (pages, now) = until_braked(&brake, 1_000 * MS, 10_000, 10_000).expect("a flood");
-        assert!(!brake.goes_on(0, Nanos(now.0 + 10 * MS)), "it had recorded too much by a few slots");
-        let later = Nanos(now.0 + 11 * MS);
-        assert!(brake.goes_on(0, later));
+        assert!(!brake.goes_on(0, now.plus(10 * MS)), "it had recorded too much by a few slots");
+        let later = now.plus(11 * MS);
+        assert_eq!(goes_on(&brake, later, 11 * MS), 1_100_000, "at 100 slots a microsecond");
         assert!(!brake.is_braked(0));
-        assert_eq!(brake.missed(0), 1_100_000, "at 100 slots a microsecond");
-        assert_eq!(brake.missed(0), 0);
+        assert_eq!(brake.missed(0, 0), 0);
         assert_eq!(brake.totals(0), (pages * 1_000, 1_100_000));
         assert!(!brake.spend(0, 1_000, later), "it has 100 pages again");
     }
 
     #[test]
+    fn a_thread_misses_what_it_would_have_done_in_its_processor_time() {
+        let missed = |took| {
+            let brake = brake();
+            let (_, now) = until_braked(&brake, 1_000 * MS, 10_000, 10_000).expect("a flood");
+            goes_on(&brake, now.plus(20 * MS), took)
+        };
+        assert_eq!(missed(0), 0, "it waits");
+        assert_eq!(missed(5 * MS), 500_000, "others have the core most of the time");
+    }
+
+    #[test]
     fn who_is_braked_for_a_burst_is_not_taken_to_have_gone_on_with_it() {
         let brake = brake();
+        // A second of computing, and of little to record.
         let calm = (0..100).map(|page| 1_000 * MS + page * 10 * MS);
         calm.for_each(|now| assert!(!brake.spend(0, 1_000, Nanos(now))));
+        CPU.set(CPU.get() + 1_000 * MS);
         let (pages, now) = until_braked(&brake, 2_000 * MS, 10_000, 10_000).expect("a burst");
-        assert!(brake.goes_on(0, Nanos(now.0 + 11 * MS)));
-        let missed = brake.missed(0);
+        let missed = goes_on(&brake, now.plus(11 * MS), 11 * MS);
         assert!(pages == 223 && missed < 1_100_000 / 8, "{missed}, of 1,100,000 at the speed of the burst");
+    }
+
+    #[test]
+    fn a_flood_that_goes_on_counts_for_one_soon() {
+        let brake = brake();
+        CPU.set(CPU.get() + 60_000 * MS); // a minute in which it recorded nothing
+        let mut now = Nanos(60_000 * MS);
+        let mut missed = Vec::new();
+        for _ in 0..20 {
+            now = until_braked(&brake, now.0, 10_000, u64::MAX).expect("a flood").1.plus(11 * MS);
+            missed.push(goes_on(&brake, now, 11 * MS));
+        }
+        assert!(missed[0] < 1_100_000 / 2, "{missed:?}");
+        assert!(missed[19] > 1_100_000 * 9 / 10, "after a quarter of a second: {missed:?}");
     }
 
     #[test]
@@ -487,13 +549,15 @@ mod tests {
         let brake = brake();
         let at = |ms: u64| Nanos((1_000 + ms) * MS);
         assert!(!brake.joins_pause(0, 10, at(1)));
+        CPU.set(CPU.get() + MS);
         brake.pause(true);
         assert!(brake.joins_pause(0, 500, at(1)) && brake.spend(1, 1_000, at(1)));
         assert_eq!(brake.now_braked(), 2);
         assert!(!brake.goes_on(0, at(5)) && !brake.goes_on(1, at(5)));
         brake.pause(false);
         assert!(brake.goes_on(0, at(5)) && brake.goes_on(1, at(5)));
-        assert_eq!((brake.missed(0), brake.missed(1)), (2_000, 4_000), "4 ms at the speed of before");
+        CPU.set(CPU.get() + 4 * MS);
+        assert_eq!((brake.missed(0, 500), brake.missed(1, 0)), (2_000, 4_000), "4 ms at the speed of before");
     }
 
     #[test]
@@ -524,7 +588,7 @@ mod tests {
             while !brake.goes_on(0, Nanos(now)) {
                 now += MS;
             }
-            brake.missed(0);
+            brake.missed(0, 0);
         }
         let may = 2_000 * 10_000 + 200_000;
         let recorded = brake.totals(0).0;

@@ -42,16 +42,17 @@ pub(crate) fn slow(
         let mut is_begun = false;
         let goes_on = !cursor.is_braked() || agent.brake.goes_on(own.index, now);
         let mut is_braked = !goes_on;
+        let words = own.words_before(at);
+        let missed = if goes_on { agent.brake.missed(own.index, words) } else { 0 };
+        if missed > 0 {
+            agent.region.lose(Loss::Braked, missed);
+        }
         if own.is_filled(at) {
-            let words = own.words_before(at);
             at = own.empty(at, now);
-            if !is_braked {
-                agent.region.lose(Loss::Braked, agent.brake.missed(own.index));
-                is_braked = agent.brake.spend(own.index, words, now);
-            }
+            is_braked = is_braked || agent.brake.spend(own.index, words, now);
             is_begun = true;
-        } else if !is_braked {
-            is_braked = agent.brake.joins_pause(own.index, own.words_before(at), now);
+        } else if goes_on {
+            is_braked = agent.brake.joins_pause(own.index, words, now);
         }
         if is_braked {
             if goes_on {
