@@ -39,10 +39,10 @@ const PRECISE_SLOTS: i64 = 4;
 pub(crate) struct Brake {
     /// Slots that a thread may record in a nanosecond; none without a budget.
     pace: Option<f64>,
-    /// Processor time of the thread that asks, nanoseconds.
-    cpu: fn() -> u64,
     /// The share of it that threads may spend now, the bits of an `f64`.
     allowed: AtomicU64,
+    /// Processor time of the thread that asks, nanoseconds.
+    cpu: fn() -> u64,
     /// What a precise record costs beyond its slots, as that many slots more.
     extra: i64,
     /// By slab.
@@ -98,8 +98,8 @@ impl Brake {
     pub(crate) fn new(slabs: u32, pace: Option<f64>, precise: f64, cpu: fn() -> u64) -> Brake {
         Brake {
             pace,
-            cpu,
             allowed: AtomicU64::new(1_f64.to_bits()),
+            cpu,
             extra: (precise as i64 - PRECISE_SLOTS).max(0),
             threads: (0..slabs).map(|_| Allowance::default()).collect(),
             braked: ArrayQueue::new(slabs.max(1) as usize),
