@@ -1,9 +1,9 @@
 """How soon Lookback adapts to a program's next phase: programs/Phases.java, three floods of calls in a row, at a first start.
 
 Each second the program is asked what tracing costs (`lookback status --json`): its records and what Lookback's own threads take,
-as a share of the program's processor time, which is all cores. A phase is adapted to when that, in the mean of three seconds, is
-within the budget for good; the first phase is a start, and not counted. "slower" is how many calls fewer than in the program without Lookback, in the first
-third of a phase and after it; both are asked as often.
+as a share of the program's processor time. A phase is adapted to when that, in the mean of three seconds, is within the budget
+for good; the first phase is a start, and not counted. "slower" is how many calls fewer than in the program without Lookback, in
+the first third of a phase and after it; both are asked as often.
 
 Variants run in turn, each time in a fresh JVM; --rounds N sets how many of each (3), --threads N how many threads the program
 has (8), --seconds N how long a phase is (30).
@@ -36,13 +36,13 @@ def compiled(directory, executables):
     sys.exit("no JDK with a compiler is there")
 
 
-def costs(pid):
-    """What tracing costs now, and the methods that are dropped; none where nothing is traced."""
+def costs(pid, cores):
+    """What tracing costs a program now that keeps so many cores busy, and how many methods are dropped; none where nothing is traced."""
     done = subprocess.run([LOOKBACK, "status", str(pid), "--json"], capture_output=True, text=True)
     if done.returncode != 0:
         return None
     governing = json.loads(done.stdout)["governing"]
-    own = governing["own_percent_of_core"] / os.cpu_count()
+    own = governing["own_percent_of_core"] / cores
     return governing["cost_percent"] + own, governing["budget_percent"], len(governing["dropped"])
 
 
@@ -57,7 +57,7 @@ def execution(java, directory, threads, seconds, traced):
             while program.poll() is None:
                 time.sleep(1)
                 now, (since, phase) = time.monotonic(), begun
-                heard = costs(program.pid)
+                heard = costs(program.pid, min(threads, os.cpu_count()))
                 # Not what was asked before a phase and told in it.
                 if heard and phase >= 0 and begun[1] == phase:
                     told[phase].append((now - since, *heard))
@@ -72,13 +72,14 @@ def execution(java, directory, threads, seconds, traced):
         asking.join()
     if program.returncode != 0 or len(speeds) != PHASES:
         sys.exit(f"{' '.join(map(str, command))} failed with {program.returncode}")
+    if traced and not all(told):
+        sys.exit(f"{' '.join(map(str, command))} did not tell in each phase what tracing costs")
     return told, speeds
 
 
 def windows(told):
     """The means of each three costs in a row, with the second of the last."""
-    triples = zip(told, told[1:], told[2:])
-    return [(last[0], sum(cost for _, cost, _, _ in triple) / 3) for triple in triples for last in triple[-1:]]
+    return [(c[0], (a[1] + b[1] + c[1]) / 3) for a, b, c in zip(told, told[1:], told[2:])]
 
 
 def adapted(told):
