@@ -13,23 +13,10 @@ import subprocess
 import sys
 import tempfile
 
-from common import ROOT, TARGET, Run, java, jdks, median, option
+from common import ROOT, TARGET, Run, compiled, java, jdks, median, option
 
 API = ROOT / "java" / "api" / "target" / "lookback-api.jar"
 AGENT_OPTIONS = "trace=nothing.**,quiet=on"
-
-
-def compiled(directory, executables):
-    """Compiles the program with the first JDK that has a compiler; gives the class path."""
-    javacs = [executable + "c" for executable in executables]
-    for javac in javacs:
-        try:
-            source = ROOT / "bench" / "programs" / "ApiBench.java"
-            subprocess.run([javac, "--release", "17", "-cp", API, "-d", directory, source], check=True)
-            return f"{directory}:{API}"
-        except FileNotFoundError:
-            pass
-    sys.exit(f"none of {', '.join(javacs)} is there")
 
 
 def ring_file(directory):
@@ -58,7 +45,7 @@ def main():
     jvms, rounds = (1, 2) if smoke else (option("--jvms", 7), 8)
     run = Run("api")
     with tempfile.TemporaryDirectory() as directory:
-        class_path = compiled(directory, jdks().values())
+        class_path = compiled("ApiBench", directory, jdks().values(), API)
         file, ring_options = ring_file(directory)
         sinks = {"none": ([], None), "agent": ([], AGENT_OPTIONS), "ring": (ring_options, None)}
         for jdk, executable in jdks().items():

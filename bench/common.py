@@ -43,6 +43,20 @@ def version(java):
     return match.group(1) if match else ""
 
 
+def compiled(program, directory, executables, *class_path):
+    """Compiles bench/programs/PROGRAM.java with the first JDK that has a compiler; gives the class path to run it with."""
+    entries = ":".join([str(directory), *map(str, class_path)])
+    source = ROOT / "bench" / "programs" / f"{program}.java"
+    javacs = [executable + "c" for executable in executables]
+    for javac in javacs:
+        try:
+            subprocess.run([javac, "--release", "17", "-cp", entries, "-d", directory, source], check=True)
+            return entries
+        except FileNotFoundError:
+            pass
+    sys.exit(f"none of {', '.join(javacs)} is there")
+
+
 class Run:
     """Prints the raw lines of one benchmark run and its results, and keeps them where it is told to."""
 

@@ -18,22 +18,10 @@ import tempfile
 import threading
 import time
 
-from common import AGENT, ROOT, TARGET, Run, jdks, median, option
+from common import AGENT, TARGET, Run, compiled, jdks, median, option
 
 LOOKBACK = TARGET / "lookback"
 PHASES = 3
-
-
-def compiled(directory, executables):
-    """Compiles the program with the first JDK that has a compiler."""
-    for executable in executables:
-        try:
-            source = ROOT / "bench" / "programs" / "Phases.java"
-            subprocess.run([executable + "c", "--release", "17", "-d", directory, source], check=True)
-            return
-        except FileNotFoundError:
-            pass
-    sys.exit("no JDK with a compiler is there")
 
 
 def costs(pid, cores):
@@ -93,7 +81,7 @@ def main():
     rounds, seconds = (1, 3) if smoke else (option("--rounds", 3), option("--seconds", 30))
     run = Run("phases", needs=(AGENT, LOOKBACK))
     with tempfile.TemporaryDirectory() as directory:
-        compiled(directory, jdks().values())
+        compiled("Phases", directory, jdks().values())
         for jdk, java in jdks().items():
             latest, most, slower = 0.0, 0.0, {"first": [], "later": []}
             for number in range(rounds):
