@@ -245,6 +245,14 @@ impl Context<'_> {
             Outcome::Failed { code, last_words } => {
                 Err(Outcome::Failed { code, last_words: format!("the rehearsal failed: {last_words}") })
             }
+            // Says nothing of the program, and another timeout mends it: the next run tries again.
+            Outcome::TimedOut => {
+                let seconds = cell.timeout.as_secs_f64();
+                let why = format!(
+                    "its rehearsal took longer than its timeout of {seconds} s; a longer `timeout` holds for both"
+                );
+                Err(Outcome::NotStarted { why })
+            }
             failure => Err(failure),
         }))
     }

@@ -163,7 +163,8 @@ fn an_invocation_whose_rehearsal_fails_is_not_run() {
     assert!(!mark.exists());
     let mut slow = Cell { timeout: Duration::from_millis(50), ..shell("w", "true") };
     slow.launch.rehearsal = ["sh", "-c", "while :; do :; done"].map(String::from).to_vec();
-    assert_eq!(outcome(slow), Outcome::TimedOut);
+    let why = "its rehearsal took longer than its timeout of 0.05 s; a longer `timeout` holds for both";
+    assert_eq!(outcome(slow), Outcome::NotStarted { why: why.into() });
 }
 
 /// The number of living processes whose command line has this word.
