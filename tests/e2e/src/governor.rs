@@ -155,6 +155,19 @@ fn an_agent_that_left_does_not_spoil_what_it_had_learned() {
 }
 
 #[test]
+fn a_file_that_holds_something_else_is_not_replaced() {
+    for jdk in jdks() {
+        let place = Place::new();
+        std::fs::write(place.file("hot.learned"), "a list of mine").expect("a file");
+        let mut running = started(jdk, &place, "budget=3%");
+        until_dropped(&place, &mut running, "one", "Hot$One.step");
+        let ran = running.end().ok();
+        assert_eq!(std::fs::read_to_string(place.file("hot.learned")).expect("it"), "a list of mine");
+        assert!(ran.err.contains("it holds something else, and is left as it is"), "{}", ran.err);
+    }
+}
+
+#[test]
 fn nothing_is_learned_of_a_program_that_is_never_traced() {
     for jdk in jdks() {
         let place = Place::new();

@@ -15,6 +15,8 @@ use std::io::{self, Read, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+/// What the first line begins with in all versions.
+const MARK: &str = "lookback learned ";
 /// The first line.
 const HEAD: &str = "lookback learned 2: methods that cost too much to trace (dropped), that compilers found hot (compiled) or \
                     warm (warm), or that cost nothing to trace exactly (exact): kind, records a second, class, method, descriptor";
@@ -94,7 +96,9 @@ impl Learned {
     /// What the file says; nothing when it is not there or cannot be read.
     pub(crate) fn read(path: &Path) -> Learned {
         let mut bytes = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
+        // Whoever opens a pipe to read may wait for ever.
+        let read =
+            may_replace(path).and_then(|()| File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes));
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.lines();
         if read.is_err() || lines.next() != Some(HEAD) {
@@ -206,6 +210,23 @@ pub(crate) fn write(path: &Path, rows: &[Row], next_part: Option<u64>) -> io::Re
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// An error when what is there was not written by Lookback: somebody has named a wrong file, which is not to be replaced.
+pub(crate) fn may_replace(path: &Path) -> io::Result<()> {
+    let mut begin = Vec::new();
+    match fs::metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(e),
+        Ok(found) if !found.is_file() => {
+            return Err(io::Error::other("it is no regular file, and is left as it is"));
+        }
+        Ok(_) => File::open(path)?.take(MARK.len() as u64).read_to_end(&mut begin)?,
+    };
+    match begin.is_empty() || begin == MARK.as_bytes() {
+        true => Ok(()),
+        false => Err(io::Error::other("it holds something else, and is left as it is")),
+    }
 }
 
 /// The file of a program (main class or jar); `None` when there is to be none, or no place for it.
@@ -326,6 +347,25 @@ mod tests {
         assert_eq!((rate(&learned, "find"), rate(&learned, "put")), (None, Some(9.0)));
         fs::write(&path, "lookback learned 99\ndropped\t9\tcom.acme.Api\tput\t(I)V\n").unwrap();
         assert_eq!(rate(&Learned::read(&path), "put"), None, "of a version to come");
+    }
+
+    #[test]
+    fn a_file_that_holds_something_else_is_told_from_what_was_learned() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("app.learned");
+        let why = |path: &Path| may_replace(path).err().map(|e| e.to_string());
+        assert_eq!(why(&path), None, "not there");
+        for (text, may) in
+            [("", true), ("lookback learned 99\n", true), ("look", false), ("a list of mine", false)]
+        {
+            fs::write(&path, text).unwrap();
+            assert_eq!(why(&path).is_none(), may, "{text}");
+        }
+        write(&path, &[row(5e6, "find")], None).unwrap();
+        assert_eq!(why(&path), None);
+        for path in [Path::new("/dev/null"), dir.path()] {
+            assert_eq!(why(path).as_deref(), Some("it is no regular file, and is left as it is"));
+        }
     }
 
     #[test]

@@ -256,6 +256,10 @@ impl Governor {
         lesson: impl Fn(MethodId) -> Option<Kind>,
     ) -> io::Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
+        // What is in its own cache is its own, damaged or not.
+        if matches!(agent.options.learned, LearnedPlace::File(_)) {
+            learned::may_replace(place)?;
+        }
         let told = self.told.lock().unwrap_or_else(|e| e.into_inner()).clone();
         // What was never recorded is dropped for as long as it is hot, or not tried.
         let dropped = rows(agent, Kind::Dropped, &told.methods).into_iter().filter_map(|(_, row)| {
