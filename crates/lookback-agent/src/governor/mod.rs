@@ -16,6 +16,7 @@ mod heat;
 mod learned;
 mod measured;
 mod overrun;
+mod pace;
 mod sample;
 mod spending;
 mod trial;
@@ -43,6 +44,7 @@ use lookback_format::{MethodId, Nanos};
 use lookback_options::{LearnedPlace, Options};
 use measured::Trials;
 use overrun::Overrun;
+use pace::Pace;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sample::{Looks, Sample};
 use spending::Spending;
@@ -60,9 +62,6 @@ const DECIDE: Nanos = Nanos(250_000_000);
 const OFTEN: f64 = 100.0;
 /// A class that could not be changed is tried again after so long.
 const HELD: Nanos = Nanos(10_000_000_000);
-/// Once the compilers have done, classes that have waited get their trace points, as many at a time as make one stop of the program;
-/// to rewrite them may take such a share of the program's processor time, or what harms nobody.
-const REWRITES: f64 = 0.01;
 /// Nobody ends tracing on fewer trials.
 const ENOUGH: u32 = 40;
 /// What costs less of one core than this harms nobody, whatever share it is of an idle program.
@@ -330,8 +329,9 @@ pub(crate) struct Rounds {
     averages: Averages,
     compilers: Compilers,
     heat: Heat,
-    /// When more classes may come in.
-    next_come: Nanos,
+    /// When more classes may come in, and the compilers as they are watched for that.
+    pace: Pace,
+    watched: Compilers,
     kept_fails: bool,
     /// Classes that could not be changed, by the hashes of their names, and since when.
     held: FxHashMap<u64, Nanos>,
@@ -359,7 +359,8 @@ impl Rounds {
             averages: Averages::begin(now),
             compilers: Compilers::default(),
             heat: Heat::default(),
-            next_come: now,
+            pace: Pace::begin(now),
+            watched: Compilers::default(),
             kept_fails: false,
             held: FxHashMap::default(),
         })
@@ -461,19 +462,18 @@ impl Rounds {
     /// Gives some of the classes that have waited, and need not any more, their trace points. `cpu` is the program's processor time, a
     /// share of one core.
     fn let_in(&mut self, agent: &Agent, env: *mut JNIEnv, cpu: f64, now: Nanos) {
-        let is_time = now >= self.next_come && self.chooser.cost() < self.chooser.budget();
-        if !is_time || !agent.governor.waiting.has_ready() {
+        let is_wanted = agent.governor.waiting.has_ready() && self.chooser.cost() < self.chooser.budget();
+        if !is_wanted && !self.pace.is_watching() {
             return;
         }
-        let begun = clock::now();
-        // A call that goes on stays interpreted when its class is rewritten, and may be a loop.
-        let on_stacks = held::on_stacks(agent, env);
-        let classes = agent.governor.waiting.take(retransform::BATCH, |class| on_stacks.contains(&class));
-        if !classes.is_empty() {
+        let come = |most| {
+            // A call that goes on stays interpreted when its class is rewritten, and may be a loop.
+            let on_stacks = held::on_stacks(agent, env);
+            let classes = agent.governor.waiting.take(most, |class| on_stacks.contains(&class));
             retransform::named(agent, env, &classes);
-            let ended = clock::now();
-            let pause = ended.since(begun).0 as f64 / (REWRITES * cpu).max(HARMLESS);
-            self.next_come = ended.plus(pause as u64);
+            classes.len()
+        };
+        if self.pace.look(cpu, clock::now, |now| self.watched.at_work(now), come) {
             self.trial.put_off(now);
         }
     }
