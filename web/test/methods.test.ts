@@ -54,6 +54,7 @@ test("flags and errors read as words", () => {
 test("losses are told by cause, most first, and nothing lost is said too", () => {
   assert.deepEqual(lossLine(report([])), { lost: false, text: "Nothing was lost." });
   assert.deepEqual(lossLine(report([], { losses: { torn: 1, overwritten: 1200, none: 0 } })), { lost: true, text: "1,201 records lost: overwritten 1,200, torn 1." });
+  assert.deepEqual(lossLine(report([], { losses: { overwritten: 1200 } })), { lost: true, text: "Lost: overwritten 1,200." });
   assert.match(lossLine(report([], { hidden: { slices: 5, reason: "trimmed" } })).text, /5 calls not in this page: trimmed/);
 });
 

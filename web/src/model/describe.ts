@@ -62,7 +62,9 @@ export function lossLine(report: ReportData): LossLine {
   if (causes.length === 0) return { lost: hidden !== "", text: `Nothing was lost.${hidden}` };
   const total = causes.reduce((sum, [, n]) => sum + n, 0);
   const parts = causes.map(([cause, n]) => `${cause} ${count(n)}`).join(", ");
-  return { lost: true, text: `${plural(total, "record")} lost: ${parts}.${hidden}` };
+  // One cause says how many it is.
+  const what = causes.length === 1 ? "Lost" : `${plural(total, "record")} lost`;
+  return { lost: true, text: `${what}: ${parts}.${hidden}` };
 }
 
 /** The whole finding as plain text, to paste into a ticket. */
