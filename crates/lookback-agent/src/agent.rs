@@ -9,6 +9,7 @@ use crate::detector::Detector;
 use crate::governor::{Cost, Governor};
 use crate::helpers::Helpers;
 use crate::incidents;
+use crate::inside::{Counted, Inside};
 use crate::java::{Cursor, Java, delete, jni};
 use crate::monitors::Monitors;
 use crate::own::Own;
@@ -40,18 +41,14 @@ use std::sync::{Mutex, OnceLock};
 
 /// The newest agent of this process. Never freed: a thread of the program may hold it for as long as it likes.
 static NEWEST: AtomicPtr<Agent> = AtomicPtr::new(std::ptr::null_mut());
-/// How many of the VM's events are being handled right now.
-static INSIDE: AtomicU32 = AtomicU32::new(0);
+/// The VM's events that are being handled right now.
+static INSIDE: Inside = Inside::new();
 
 /// The agent in the hands of an event of the VM, or of a native method that is no trace point.
-pub(crate) struct Entered(pub(crate) &'static Agent);
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        // ORDERING: Release; pairs with the load in `Agent::is_left_alone`: what the event has done comes before.
-        INSIDE.fetch_sub(1, Ordering::Release);
-    }
-}
+pub(crate) struct Entered(
+    pub(crate) &'static Agent,
+    #[expect(dead_code, reason = "counts while it lives")] Counted<'static>,
+);
 
 /// Everything.
 pub(crate) struct Agent {
@@ -159,14 +156,11 @@ impl Agent {
 
     /// As [`Agent::get`], for events of the VM: until the result is dropped, [`Agent::is_left_alone`] is false.
     pub(crate) fn enter() -> Option<Entered> {
-        // ORDERING: SeqCst, as are the store in `detach` and the load in `is_left_alone`: either this thread is counted
-        // there, or it sees here that the agent has left. No weaker ordering keeps a store before a later load.
-        INSIDE.fetch_add(1, Ordering::SeqCst);
-        let entered = Agent::newest().map(Entered);
-        if entered.is_none() {
-            INSIDE.fetch_sub(1, Ordering::Relaxed);
-        }
-        entered.filter(|e| !e.0.detached.load(Ordering::SeqCst))
+        let counted = INSIDE.enter();
+        // ORDERING: SeqCst, as is the store in `detach`: see `Inside::enter`.
+        Agent::newest()
+            .filter(|agent| !agent.detached.load(Ordering::SeqCst))
+            .map(|agent| Entered(agent, counted))
     }
 
     /// Whether it has left the program.
@@ -183,8 +177,7 @@ impl Agent {
 
     /// Whether, after [`Agent::detach`], every event has ended that had found it before.
     pub(crate) fn is_left_alone() -> bool {
-        // ORDERING: see `enter`; Acquire also pairs with the Release in `Entered::drop`.
-        INSIDE.load(Ordering::SeqCst) == 0
+        INSIDE.is_empty()
     }
 
     /// The rule that a span falls under: `rule`, unless it was named to an agent before this one.

@@ -27,6 +27,7 @@ mod held;
 mod helpers;
 mod hooks;
 mod incidents;
+mod inside;
 mod java;
 mod log;
 mod monitors;

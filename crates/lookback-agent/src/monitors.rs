@@ -4,10 +4,11 @@
 //! stand still anyway. They become timed records of synthetic methods, `<monitor>` and `<wait>`, of the
 //! class of the object: its name is all that is recorded of it. A program that hands work from thread to thread has tens of
 //! thousands of them a second, and the end of one may be told while the monitor is held. So a class is asked for its name once,
-//! a thread remembers the class that it waited on last, and a wait's end asks the VM for the cursor and nothing else.
+//! a thread remembers where its waits are recorded and the class that it waited on last, and a wait's end asks the VM for the
+//! cursor and nothing else.
 
 use crate::agent::Agent;
-use crate::java::{delete, jni};
+use crate::java::jni;
 use crate::region::Loss;
 use crate::slab::OwnSlab;
 use crate::trace_points;
@@ -23,11 +24,19 @@ use std::sync::{PoisonError, RwLock};
 const MOST: usize = 4_096;
 
 thread_local! {
-    /// The wait that the current platform thread has begun and not ended. The VM tells the end of one before
-    /// the begin of the next.
-    static BEGUN: Cell<Option<Begun>> = const { Cell::new(None) };
-    /// What the current thread waited on last: for a monitor, and with `Object.wait`.
-    static LAST: [Cell<Option<(*const Agent, Known)>>; 2] = const { [Cell::new(None), Cell::new(None)] };
+    static MINE: Mine = const {
+        Mine { place: Cell::new(None), begun: Cell::new(None), last: [const { Cell::new(None) }; 2] }
+    };
+}
+
+/// What a thread remembers of its waits. All of it is of one agent, as each part says.
+struct Mine {
+    /// Where they are recorded.
+    place: Cell<Option<Place>>,
+    /// The wait that this platform thread has begun and not ended. The VM tells the end of one before the begin of the next.
+    begun: Cell<Option<Begun>>,
+    /// What it waited on last: for a monitor, and with `Object.wait`.
+    last: [Cell<Option<(*const Agent, Known)>>; 2],
 }
 
 /// A wait that goes on.
@@ -36,18 +45,25 @@ struct Begun {
     agent: *const Agent,
     wait: Wait,
     id: u32,
-    /// Where it is recorded.
+}
+
+/// The slab of a platform thread.
+#[derive(Clone, Copy)]
+struct Place {
+    agent: *const Agent,
     slab: u32,
     key: ThreadKey,
 }
 
-impl Begun {
-    /// The object that holds the waiting thread's cursor, without asking the VM; `None` when it must be asked: the slab is
-    /// another thread's now, or the thread carries a virtual one, whose wait it may be that ends.
-    fn home(&self, agent: &Agent) -> Option<jobject> {
+impl Place {
+    /// The object that holds the thread's cursor, without asking the VM; `None` when it must be asked: the slab is
+    /// another thread's now, or the thread has carried a virtual one, whose wait it may be.
+    fn home(self, agent: &Agent) -> Option<jobject> {
+        if self.agent != std::ptr::from_ref(agent) || agent.vm_points.is_some() {
+            return None;
+        }
         let own = OwnSlab::at(&agent.region, self.slab);
-        let is_own = agent.vm_points.is_none() && own.key() == self.key && own.carries().is_none();
-        is_own.then(|| agent.brake.home(self.slab)).flatten()
+        (own.key() == self.key && own.mounted() == 0).then(|| agent.brake.home(self.slab)).flatten()
     }
 }
 
@@ -80,26 +96,29 @@ impl Monitors {
         });
     }
 
-    /// The id for a wait on `object`. Never waits: when another thread is writing here, the loss is counted and the wait
-    /// goes unrecorded.
-    fn id(&self, agent: &Agent, env: *mut JNIEnv, object: jobject, wait: Wait) -> Option<u32> {
+    /// The id for a wait on `object` of the thread that remembers `last` of such waits. Never waits: when another thread is
+    /// writing here, the loss is counted and the wait goes unrecorded.
+    fn id(
+        &self,
+        agent: &Agent,
+        env: *mut JNIEnv,
+        object: jobject,
+        wait: Wait,
+        last: &Cell<Option<(*const Agent, Known)>>,
+    ) -> Option<u32> {
+        // The VM takes this reference back when its event ends.
         let class = jni!(env, GetObjectClass, object);
-        let id = LAST.with(|last| {
-            let last = &last[usize::from(wait == Wait::ObjectWait)];
-            if let Some((by, known)) = last.get()
-                && by == std::ptr::from_ref(agent)
-                && jni!(env, IsSameObject, known.class, class) != 0
-            {
-                return Some(known.id);
-            }
-            let known = self.of_class(agent, env, class, wait)?;
-            if !known.class.is_null() {
-                last.set(Some((agent, known)));
-            }
-            Some(known.id)
-        });
-        delete(env, class);
-        id
+        if let Some((by, known)) = last.get()
+            && by == std::ptr::from_ref(agent)
+            && jni!(env, IsSameObject, known.class, class) != 0
+        {
+            return Some(known.id);
+        }
+        let known = self.of_class(agent, env, class, wait)?;
+        if !known.class.is_null() {
+            last.set(Some((agent, known)));
+        }
+        Some(known.id)
     }
 
     fn of_class(&self, agent: &Agent, env: *mut JNIEnv, class: jobject, wait: Wait) -> Option<Known> {
@@ -136,26 +155,26 @@ pub(crate) fn mark(
     exit: bool,
 ) {
     let Some(java) = agent.java() else { return };
-    let begun = BEGUN.take().filter(|b| exit && b.agent == std::ptr::from_ref(agent) && b.wait == wait);
-    if let Some(begun) = begun
-        && let Some(home) = begun.home(agent)
-    {
-        java.with_cursor_at(env, home, |cursor| {
-            trace_points::slow(cursor, |_, own, at, now| own.put_exact(at, begun.id | EXIT, now))
-        });
-        return;
-    }
-    java.with_cursor_of(env, thread, |cursor, is_platform| {
-        trace_points::slow(cursor, |_, own, at, now| {
-            // A virtual thread may go on on another carrier.
-            let begun = begun.filter(|_| is_platform);
-            let Some(id) = begun.map(|b| b.id).or_else(|| agent.monitors.id(agent, env, object, wait)) else {
-                return at;
-            };
-            if is_platform && !exit {
-                BEGUN.set(Some(Begun { agent, wait, id, slab: own.index, key: own.key() }));
-            }
-            own.put_exact(at, if exit { id | EXIT } else { id }, now)
-        })
+    MINE.with(|mine| {
+        let begun =
+            mine.begun.take().filter(|b| exit && b.agent == std::ptr::from_ref(agent) && b.wait == wait);
+        let record = |cursor, is_platform| {
+            trace_points::slow(cursor, |_, own, at, now| {
+                // A virtual thread may go on on another carrier.
+                let begun = begun.filter(|_| is_platform);
+                let last = &mine.last[usize::from(wait == Wait::ObjectWait)];
+                let known = begun.map(|b| b.id).or_else(|| agent.monitors.id(agent, env, object, wait, last));
+                let Some(id) = known else { return at };
+                if is_platform {
+                    mine.place.set(Some(Place { agent, slab: own.index, key: own.key() }));
+                    mine.begun.set((!exit).then_some(Begun { agent, wait, id }));
+                }
+                own.put_exact(at, if exit { id | EXIT } else { id }, now)
+            })
+        };
+        match mine.place.get().and_then(|place| place.home(agent)) {
+            Some(home) => java.with_cursor_at(env, home, |cursor| record(cursor, true)),
+            None => java.with_cursor_of(env, thread, record),
+        }
     });
 }
