@@ -154,7 +154,7 @@ demo: setup-build ## Build, record a web shop, find out why it was slow: demo-ou
 screenshot: ## Make docs/report.png from the demo's report
 	@scripts/screenshot.sh
 
-.PHONY: bench-tracepoint bench-api bench-ring bench-ring-load bench-replay bench-workloads bench-overhead bench-phases bench-sampling bench-startup bench-lab bench-smoke
+.PHONY: bench-tracepoint bench-api bench-ring bench-ring-load bench-replay bench-workloads bench-overhead bench-phases bench-waits bench-sampling bench-startup bench-lab bench-smoke
 bench-tracepoint: build ## Cost of a trace point
 	@$(WITH) bench/tracepoint.sh
 bench-api: build ## Cost of a span or an instant of the Java API
@@ -171,6 +171,8 @@ bench-overhead: build probe ## Cost in each state, beside JFR, async-profiler an
 	@$(WITH) bench/overhead.sh
 bench-phases: build ## How soon the cost is within the budget again when a program does something else
 	@$(WITH) bench/phases.sh
+bench-waits: build ## Cost of a wait, by threads that do nothing else
+	@$(WITH) bench/waits.sh
 bench-sampling: build probe ## Cost, latency and accuracy of sampling by each engine, on the extended VM too where it is built: experiments/sampling.toml; two hours, goes on where it stopped
 	@$(WITH) bench/sampling.sh
 bench-startup: build ## Cost at start-up: experiments/startup.toml; goes on where it stopped
@@ -178,10 +180,10 @@ bench-startup: build ## Cost at start-up: experiments/startup.toml; goes on wher
 bench-lab: build ## Is the lab itself right? An hour and more, on a quiet machine; goes on where it stopped
 	@$(WITH) bench/lab.sh
 bench-smoke: build probe ## All benchmarks, short: do they still work?
-	@for bench in tracepoint api phases replay ring load lab overhead sampling; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
+	@for bench in tracepoint api phases waits replay ring load lab overhead sampling; do $(STEP) "bench: $$bench, short" $(WITH) bench/$$bench.sh --smoke; done
 	@$(STEP) 'bench: experiment, short' $(WITH) bench/experiment.sh smoke
 
-FIGURES ?= tracepoint api startup tracer overhead overhead-batch overhead-17 overhead-threads overhead-first overhead-latency overhead-peers overhead-share phases ring ring-load replay gc gc-curves desktop
+FIGURES ?= tracepoint api startup tracer overhead overhead-batch overhead-17 overhead-threads overhead-first overhead-latency overhead-peers overhead-share phases waits ring ring-load replay gc gc-curves desktop
 .PHONY: figures
 figures: build ## Run the experiments FIGURES (all), keep them in bench/runs, renew the documents' figures; days, goes on where it stopped
 	@$(WITH) scripts/figures.sh $(FIGURES)
