@@ -2,7 +2,7 @@
 //!
 //! The constraint that shaped it: what a batch takes the VM and the control thread is known once it has come in, and what it takes the
 //! compilers only seconds later. HotSpot throws away what calls a method of a rewritten class, hot code as well, though nothing of
-//! these classes was compiled: 391 classes of H2 at once had its compilers work for 2.4 s, and 20 at a time for 0 to 0.6 s. So batches
+//! these classes was compiled: 391 classes of H2 at once had its compilers work for 2.4 s, and 20 at a time for 0 to 0.7 s. So batches
 //! begin small, the compilers are watched for a while after each, and the next one waits until all of it is a small share.
 
 use crate::retransform;
