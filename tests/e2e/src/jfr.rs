@@ -214,11 +214,11 @@ fn jfrs_samples_are_written_in_every_format() {
         let running = start(&java(jdk, &place, DEPTH));
         let pid = running.pid.to_string();
         let engine = engines(jdk).last().expect("an engine");
-        let took = ["profile", &pid, "-d", "2s", "--engine", engine.word(), "-o", "p.html"];
+        let took = ["profile", &pid, "-d", "4s", "--engine", engine.word(), "-o", "p.html"];
         let ran = place.lookback(&took).ok();
         assert!(ran.out.contains("Sampled$Busy") && ran.out.contains("JDK Flight Recorder"), "{}", ran.out);
         assert!(!ran.out.contains("A request took"), "JFR does not tell that: {}", ran.out);
-        let took = ["profile", &pid, "-d", "2s", "--engine", engine.word(), "-o", "p.lkb"];
+        let took = ["profile", &pid, "-d", "4s", "--engine", engine.word(), "-o", "p.lkb"];
         place.lookback(&took).ok();
         let convert = |to: &str| {
             place.lookback(&["convert", "p.lkb", "-o", to]).ok();
