@@ -204,8 +204,10 @@ impl Chooser {
         // Of two that cost the same, a leaf tells less: its time is its caller's.
         let weight = |rate: &Rate| rate.per_second * (0.5 + 0.5 * rate.leaf);
         methods.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-        let mut left = share(sample.per_second);
-        let enough = self.budget * if self.is_young(now) { LOW_AT_FIRST } else { LOW };
+        let mut left = share(methods.iter().map(|rate| rate.per_second).sum());
+        // Waits may cost more than that alone: to drop what costs nothing beside them would save nothing.
+        let low = if self.is_young(now) { LOW_AT_FIRST } else { LOW };
+        let enough = (low * self.budget - (share(sample.per_second) - left)).max(LOW_AT_FIRST * self.budget);
         let mut dropped = Vec::new();
         for rate in methods {
             if left <= enough {
@@ -309,6 +311,19 @@ mod tests {
         s.methods[1].leaf = 1.0;
         s.per_second = 28e6;
         assert_eq!(c.decide(&s, 1.0, 1.0, Nanos(SECOND)).unwrap().drop, ids(&[2, 1]));
+    }
+
+    #[test]
+    fn what_costs_nothing_beside_waits_stays() {
+        // Waits take twice the budget.
+        let waiting = |methods| Sample { per_second: 60e6, ..sample(methods) };
+        let seldom = waiting(&[(1, 0.001), (2, 1.0), (3, 1.9)]);
+        let mut c = Chooser::new(0.03, Nanos(0));
+        let young = (1..30).find_map(|quarter| c.decide(&seldom, 1.0, 1.0, Nanos(quarter * SECOND / 4)));
+        assert_eq!((young, c.dropped().count()), (None, 0));
+        assert_eq!((1..900).find_map(|s| c.decide(&seldom, 1.0, 1.0, at(s))), None);
+        let (_, d) = until(&mut c, &waiting(&[(1, 0.001), (2, 1.0), (3, 9.0)]), 900);
+        assert_eq!(d.drop, ids(&[3]));
     }
 
     #[test]

@@ -627,21 +627,24 @@ impl Rounds {
     /// something for the next start already: then the file is one that came with the program, and is not meant to be written.
     fn keep(&mut self, agent: &Agent, seen: &[(MethodId, f64)], now: Nanos) {
         let budget = agent.options.budget_share().unwrap_or_default();
+        // Of what is always recorded, waits above all, there is nothing to keep.
+        let seen: Vec<_> =
+            seen.iter().copied().filter(|(id, _)| agent.governor.class_of(*id).is_some()).collect();
         let exact = match self.averages.says_something(now) {
-            true => self.averages.exact(seen, budget, self.cost.timed),
+            true => self.averages.exact(&seen, budget, self.cost.timed),
             false => 0,
         };
-        let dear = seen.len() - self.averages.too_dear(seen, budget, self.cost.plain);
-        let places: FxHashMap<MethodId, usize> = (0..).zip(seen).map(|(i, (id, _))| (*id, i)).collect();
+        let dear = seen.len() - self.averages.too_dear(&seen, budget, self.cost.plain);
+        let places: FxHashMap<MethodId, usize> = (0..).zip(&seen).map(|(i, (id, _))| (*id, i)).collect();
         let lesson = |id| {
-            let place = *places.get(&id).filter(|_| agent.governor.class_of(id).is_some())?;
+            let place = *places.get(&id)?;
             match self.chooser.never_dropped(id) {
                 _ if place >= dear => Some(Kind::Dropped),
                 true if place < exact => Some(Kind::Exact),
                 _ => None,
             }
         };
-        let kept = agent.governor.keep(agent, &self.heat, seen, lesson);
+        let kept = agent.governor.keep(agent, &self.heat, &seen, lesson);
         if let (Err(e), Some(place), false) = (kept, &agent.governor.place, self.kept_fails) {
             self.kept_fails = true;
             if agent.governor.learned.is_there() {
