@@ -33,6 +33,11 @@ public final class LookbackTracePoint {
     private static final int TIME = 0x82200000;
     /** Length of a TIME record and a slot. */
     private static final long EXACT_BYTES = 16;
+    /** First word of a GAP record of a braked thread; 2 more when precise methods are held back as well. A 0 follows. */
+    private static final int GAP = 0x83100003;
+    private static final long GAP_BYTES = 8;
+    /** The last place in a slab's first page that has room for all of these. */
+    private static final long ROOM = 4096 - EXACT_BYTES - GAP_BYTES;
     /** Offset of the first slot in a slab. */
     private static final long SLOTS = 64;
     /**
@@ -341,19 +346,26 @@ public final class LookbackTracePoint {
     }
 
     /**
-     * As timed, without a native call when there is nothing else to do: no tick has passed, the thread is not braked, and the
-     * slab's first page has room for it. {@code System.nanoTime} reads the clock that records are told in.
+     * As timed, without a native call when there is nothing else to do: no tick has passed, and the slab's first page has room
+     * for it. {@code System.nanoTime} reads the clock that records are told in. Of a braked thread a GAP record follows. With one
+     * branch, which every thread takes at some tick: compiled code is not thrown away when the first one is braked.
      */
     private static long exact(long cursor, int slot) {
-        if (cursor < 0 || U.getInt(cursor & SLAB) != 0 || (cursor & ~SLAB) > -PAGE - EXACT_BYTES) {
+        long braked = cursor >> 63;
+        long at = (cursor ^ braked) - braked;
+        long slab = at & SLAB;
+        if ((U.getInt(slab) | (int) (ROOM - (at & ~SLAB) >> 63)) != 0) {
             return timed(cursor, slot);
         }
         long now = System.nanoTime();
-        U.putInt(cursor, TIME);
-        U.putInt(cursor + 4, (int) now);
-        U.putInt(cursor + 8, (int) (now >> 32));
-        U.putInt(cursor + 12, slot);
-        return cursor + EXACT_BYTES;
+        U.putInt(at, TIME);
+        U.putInt(at + 4, (int) now);
+        U.putInt(at + 8, (int) (now >> 32));
+        U.putInt(at + 12, slot);
+        // What stands there is 0 already.
+        U.putInt(at + EXACT_BYTES, GAP + 2 * U.getInt(slab + HELD) & (int) braked);
+        at += EXACT_BYTES + (GAP_BYTES & braked);
+        return (at ^ braked) - braked;
     }
 
     /** An exit, its slot written, finds its poll word set or its page filled. Not in line, for the reason given above. */
