@@ -1,5 +1,6 @@
 //! What costs more than the budget is dropped while the program runs, is told, and changes nothing else.
 
+use crate::support::artifacts::benchmark;
 use crate::support::{Java, Jdk, Place, Recorded, Running, jdks};
 use lookback_format::Nanos;
 use serde_json::Value;
@@ -73,6 +74,30 @@ fn what_was_learned_is_known_to_the_next_start() {
         running.end().ok();
         let report = place.lookback(&["report", &file, "--text-only"]).ok();
         assert!(report.out.contains("Not traced, to keep within the budget"), "{}", report.out);
+    }
+}
+
+#[test]
+fn what_costs_nothing_is_traced_although_waits_cost_more_than_the_budget() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let classes = benchmark("Handoff", place.path());
+        let java = Java::new(jdk, &place, &["Handoff", "park", "50"]).class_path(classes);
+        let mut running = java.agent("learned=off,budget=1%").start();
+        running.say("");
+        running.line();
+        let begun = Instant::now();
+        loop {
+            let found = governing(&place, &running);
+            assert!(dropped(&found).is_empty(), "JDK {}: {found:#}", jdk.version);
+            // So long it is quick to drop.
+            if begun.elapsed() > Duration::from_secs(4) && found["cost_percent"].as_f64() > Some(1.0) {
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(7), "waits cost little: {found:#}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        running.end().ok();
     }
 }
 

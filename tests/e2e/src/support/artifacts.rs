@@ -241,6 +241,14 @@ pub(crate) fn programs() -> &'static Path {
     })
 }
 
+/// The directory with a compiled program of `bench/programs` that needs nothing else.
+pub(crate) fn benchmark(program: &str, place: &Path) -> PathBuf {
+    let (source, classes) =
+        (root().join("bench/programs").join(program).with_extension("java"), place.join("classes"));
+    succeed(Command::new(newest().tool("javac")).args(["--release", "17", "-d"]).args([&classes, &source]));
+    classes
+}
+
 /// A jar that makes a program of `tests/programs` a Java agent as well, which may have classes rewritten.
 pub(crate) fn java_agent(program: &str, place: &Path) -> PathBuf {
     with_manifest(place, &format!("Premain-Class: {program}\nCan-Retransform-Classes: true\n"))
