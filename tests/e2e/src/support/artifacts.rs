@@ -243,9 +243,9 @@ pub(crate) fn programs() -> &'static Path {
 
 /// The directory with a compiled program of `bench/programs` that needs nothing else.
 pub(crate) fn benchmark(program: &str, place: &Path) -> PathBuf {
-    let (source, classes) =
-        (root().join("bench/programs").join(program).with_extension("java"), place.join("classes"));
-    succeed(Command::new(newest().tool("javac")).args(["--release", "17", "-d"]).args([&classes, &source]));
+    let source = root().join("bench/programs").join(program).with_extension("java");
+    let classes = place.join("classes");
+    compile_files(&[source], "17", Path::new(""), &classes);
     classes
 }
 
@@ -313,11 +313,15 @@ pub(crate) fn harness_programs(folder: &str) -> PathBuf {
 }
 
 fn compile(sources: &Path, release: &str, class_path: &Path, classes: &Path) {
-    std::fs::create_dir_all(classes).expect("a directory for classes");
     let entries = std::fs::read_dir(sources).unwrap_or_else(|e| panic!("{}: {e}", sources.display()));
     let mut files: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "java"));
     files.sort();
+    compile_files(&files, release, class_path, classes);
+}
+
+fn compile_files(files: &[PathBuf], release: &str, class_path: &Path, classes: &Path) {
+    std::fs::create_dir_all(classes).expect("a directory for classes");
     let mut javac = Command::new(newest().tool("javac"));
     javac.args(["--release", release, "-g", "-Xlint:all,-try", "-Werror", "-d"]).arg(classes).arg("-cp");
     javac.arg(class_path).args(files);

@@ -36,8 +36,6 @@ public final class LookbackTracePoint {
     /** First word of a GAP record of a braked thread; 2 more when precise methods are held back as well. A 0 follows. */
     private static final int GAP = 0x83100003;
     private static final long GAP_BYTES = 8;
-    /** The last place in a slab's first page that has room for all of these. */
-    private static final long ROOM = 4096 - EXACT_BYTES - GAP_BYTES;
     /** Offset of the first slot in a slab. */
     private static final long SLOTS = 64;
     /**
@@ -45,6 +43,8 @@ public final class LookbackTracePoint {
      * word that is not 0: so an exit sees with one look that a tick has passed or that a page is filled.
      */
     static final long PAGE = -4096L;
+    /** The last place in a slab's first page that has room for an exact time, a slot and a GAP record. */
+    private static final long ROOM = -PAGE - EXACT_BYTES - GAP_BYTES;
     /** The poll word's value when a tick has passed. */
     private static final int TICK_PASSED = 2;
     /** The poll word's value when the coarse time is written and the exact one is wanted. */
