@@ -69,6 +69,8 @@ pub(crate) struct Chooser {
     past: FxHashMap<MethodId, Past>,
     /// What tracing costs, smoothed over about a second; share of the program's processor time.
     cost: f64,
+    /// What of it cannot be dropped: waits and watched methods.
+    fixed: f64,
     /// By how many budgets it was above the budget and for how long, budgets times seconds.
     over: f64,
     decided: Nanos,
@@ -86,6 +88,7 @@ impl Chooser {
             has_learned: false,
             past: FxHashMap::default(),
             cost: 0.0,
+            fixed: 0.0,
             over: 0.0,
             decided: now,
             changed: None,
@@ -151,14 +154,12 @@ impl Chooser {
     pub(crate) fn decide(&mut self, sample: &Sample, record: f64, cpu: f64, now: Nanos) -> Option<Decision> {
         let share = |per_second: f64| per_second * record / 1e9 / cpu.max(1e-3);
         let cost = share(sample.per_second);
+        let fixed = cost - share(sample.methods.iter().map(|rate| rate.per_second).sum());
         // About the last second: a decision on a moment would be one on noise.
-        self.cost = if self.changed.is_some_and(|at| now.since(at) < Nanos(1_000_000_000))
-            || cost > 2.0 * self.cost
-        {
-            cost
-        } else {
-            self.cost * 0.75 + cost * 0.25
-        };
+        let is_new = self.changed.is_some_and(|at| now.since(at) < Nanos(1_000_000_000));
+        let newest = if is_new || cost > 2.0 * self.cost { 1.0 } else { 0.25 };
+        self.cost += (cost - self.cost) * newest;
+        self.fixed += (fixed - self.fixed) * newest;
         // It is asked several times a second, unless tracing was off.
         let span = (now.since(self.decided).0 as f64 / 1e9).min(1.0);
         self.decided = now;
@@ -171,10 +172,8 @@ impl Chooser {
         let is_dear = if is_young { self.cost > HIGH_AT_FIRST * self.budget } else { self.over > OVER };
         let decision = if is_dear && sample.per_second > FEWEST_RECORDS {
             self.costliest(sample, share, now)
-        } else if self.cost < LOW * self.budget {
-            self.cooled(share, now)
         } else {
-            return None;
+            self.cooled(share, now)
         };
         let price = EACH * decision.restore.len() as f64;
         if decision == Decision::default() || self.saved < price {
@@ -198,6 +197,12 @@ impl Chooser {
         now.since(self.begun) < YOUNG && !self.has_learned
     }
 
+    /// What methods may cost that can be dropped, where all may cost this share of the budget and `fixed` is what cannot be
+    /// dropped. That may cost more alone: to be without what costs nothing beside it would save nothing.
+    fn room(&self, all: f64, fixed: f64) -> f64 {
+        (all * self.budget - fixed).max(all.min(LOW_AT_FIRST) * self.budget)
+    }
+
     /// The costliest methods, until the rest costs little enough.
     fn costliest(&self, sample: &Sample, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
         let mut methods: Vec<&Rate> = sample.methods.iter().collect();
@@ -205,9 +210,8 @@ impl Chooser {
         let weight = |rate: &Rate| rate.per_second * (0.5 + 0.5 * rate.leaf);
         methods.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         let mut left = share(methods.iter().map(|rate| rate.per_second).sum());
-        // Waits may cost more than that alone: to drop what costs nothing beside them would save nothing.
         let low = if self.is_young(now) { LOW_AT_FIRST } else { LOW };
-        let enough = (low * self.budget - (share(sample.per_second) - left)).max(LOW_AT_FIRST * self.budget);
+        let enough = self.room(low, share(sample.per_second) - left);
         let mut dropped = Vec::new();
         for rate in methods {
             if left <= enough {
@@ -230,21 +234,24 @@ impl Chooser {
                 .saturating_mul(factor);
             p.since.is_some_and(|at| now.since(at).0 >= least)
         };
-        let most_cost =
-            |p: &Past| self.budget * if p.times < KNOWN { (LOW + HIGH_AT_FIRST) / 2.0 } else { PLAIN };
-        let may_come = |p: &Past| cooled(p, 1) && self.cost < most_cost(p);
+        let now_traced = self.cost - self.fixed;
+        // Above this nothing comes back; what does may take all up to what `most` says.
+        let has_room = self.cost < self.budget && now_traced < self.room(LOW, self.fixed);
+        let most = |p: &Past| if p.times < KNOWN { (LOW + HIGH_AT_FIRST) / 2.0 } else { PLAIN };
+        let room = |p: &Past| self.room(most(p), self.fixed);
+        let may_come = |p: &Past| has_room && cooled(p, 1) && now_traced < room(p);
         let mut candidates: Vec<(MethodId, Past)> =
             self.past.iter().filter(|(_, p)| may_come(p)).map(|(id, p)| (*id, *p)).collect();
         candidates.sort_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second));
         let most = (self.saved / EACH) as usize;
-        let mut all = self.cost;
+        let mut all = now_traced;
         let mut restore = Vec::new();
         for (id, past) in candidates {
             if restore.len() == most {
                 break;
             }
             let cost = share(past.per_second);
-            if all + cost <= most_cost(&past) {
+            if all + cost <= room(&past) {
                 all += cost;
             } else if !cooled(&past, 4) {
                 continue;
@@ -383,6 +390,23 @@ mod tests {
         let (second, d) = until(&mut c, &quiet, second + 1);
         assert_eq!((second - dropped, d.restore), (240, ids(&[1])), "it may have become cold");
         assert_eq!(c.dropped().count(), 0);
+    }
+
+    #[test]
+    fn what_cools_comes_back_although_waits_cost_more_than_methods_may() {
+        let mut c = Chooser::new(0.03, Nanos(0));
+        let waits = |millions: f64, methods| {
+            let s = sample(methods);
+            Sample { per_second: s.per_second + millions * 1e6, ..s }
+        };
+        // They cost half of the budget, and methods beside them may cost a tenth.
+        let (dropped, d) = until(&mut c, &waits(15.0, &[(1, 90.0), (2, 2.4), (3, 2.0)]), 1);
+        assert_eq!(d.drop, ids(&[1, 2]));
+        let quiet = waits(15.0, &[(3, 0.5)]);
+        let (second, d) = until(&mut c, &quiet, dropped + 1);
+        assert_eq!((second - dropped, d.restore), (92, ids(&[2])), "the other one would not fit");
+        let above = (second + 1..9_000).find_map(|s| c.decide(&waits(31.0, &[(3, 0.5)]), 1.0, 1.0, at(s)));
+        assert_eq!(above, None, "nothing comes back above the budget");
     }
 
     #[test]
