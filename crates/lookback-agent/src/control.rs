@@ -158,9 +158,10 @@ impl Control<'_> {
     /// Tracing costs more than it may, whatever was dropped: it ends.
     fn too_dear(&mut self, why: &str) {
         self.stop();
+        let pid = std::process::id();
         log::line(&format!(
-            "tracing is off: {why}; watch fewer methods, or allow more with budget=, then: lookback start {}",
-            std::process::id()
+            "tracing is off: {why}; to watch fewer methods, to leave waits out (waits=off) or to allow more (budget=): \
+             lookback detach {pid}, and attach with other options; to go on as it was: lookback start {pid}"
         ));
     }
 

@@ -13,9 +13,9 @@ use crate::region::Loss;
 use crate::slab::OwnSlab;
 use crate::trace_points;
 use jni_sys::{JNIEnv, jobject, jweak};
-use lookback_format::ThreadKey;
 use lookback_format::slot::EXIT;
 use lookback_format::symbol::{Role, Wait};
+use lookback_format::{MethodId, ThreadKey};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::{PoisonError, RwLock};
@@ -136,6 +136,7 @@ impl Monitors {
         };
         let method = if wait == Wait::Monitor { "<monitor>" } else { "<wait>" };
         let id = agent.symbols.single(&agent.region, &name, method, "", wait, Role::Method)?.0;
+        agent.governor.told_by_event(MethodId(id));
         let mut known = Known { class: std::ptr::null_mut(), wait, id };
         if classes.len() < MOST {
             known.class = jni!(env, NewWeakGlobalRef, class);

@@ -109,6 +109,7 @@ pub(crate) fn class_file(
             // Names are wanted of a class as well whose methods are all dropped.
             if plan.publish() {
                 agent.governor.may_drop(&plan.plain, plan.key);
+                agent.governor.are_waits(&plan.timed);
                 agent.governor.waiting.count(plan.key, plan.plain.len());
                 if plan.waiting > 0 {
                     agent.governor.waiting.add(plan.key);
@@ -150,6 +151,8 @@ struct Plan<'a> {
     record: Option<Encoder>,
     /// Methods that may be dropped when they cost too much.
     plain: Vec<MethodId>,
+    /// Wait points.
+    timed: Vec<MethodId>,
     trivial: u64,
     unselected: u64,
     /// Methods that the VM records: they get no trace points here.
@@ -171,6 +174,7 @@ impl<'a> Plan<'a> {
             fresh: Vec::new(),
             record: None,
             plain: Vec::new(),
+            timed: Vec::new(),
             trivial: 0,
             unselected: 0,
             by_vm: 0,
@@ -298,6 +302,8 @@ impl Policy for Plan<'_> {
                 return Probe::None;
             }
             has_times = is_precise && governor.gives_times(id);
+        } else if matches!(kind, Kind::Timed) {
+            self.timed.push(id);
         }
         let id = lookback_classfile::MethodId(id.0);
         match kind {

@@ -102,6 +102,27 @@ fn what_costs_nothing_is_traced_although_waits_cost_more_than_the_budget() {
 }
 
 #[test]
+fn a_wait_that_the_vm_tells_of_counts_for_more_than_a_wait_point() {
+    for jdk in jdks() {
+        let place = Place::new();
+        let classes = benchmark("Handoff", place.path());
+        let told = |kind| {
+            let java = Java::new(jdk, &place, &["Handoff", kind, "8"]).class_path(classes.clone());
+            let mut running = java.agent("learned=off,budget=3%").start();
+            running.say("");
+            running.line();
+            std::thread::sleep(Duration::from_secs(3));
+            let found = governing(&place, &running);
+            running.end().ok();
+            found["cost_percent"].as_f64().expect("it has a budget")
+        };
+        // Both hand turns over about as often.
+        let (point, event) = (told("park"), told("monitor"));
+        assert!(point > 1.0 && event > 2.0 * point, "JDK {}: {point} %, {event} %", jdk.version);
+    }
+}
+
+#[test]
 fn a_watched_method_is_never_dropped_however_hot() {
     let place = Place::new();
     let mut running = started(&jdks()[0], &place, "budget=3%,slow=Hot$Watched.step:10s");

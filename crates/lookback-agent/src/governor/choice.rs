@@ -139,6 +139,11 @@ impl Chooser {
         self.cost
     }
 
+    /// What of it cannot be dropped.
+    pub(crate) fn fixed(&self) -> f64 {
+        self.fixed
+    }
+
     /// Whether a method was never too costly.
     pub(crate) fn never_dropped(&self, id: MethodId) -> bool {
         !self.past.contains_key(&id)

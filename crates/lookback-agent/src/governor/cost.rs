@@ -10,6 +10,11 @@ use std::ptr::{read_volatile, write_volatile};
 /// How much more processor time a program takes for a record than these operations alone: on a Xeon they took 0.7 ns, and
 /// 2.7 ns compiled into Hubble's Listing 1.
 const IN_PROGRAMS: f64 = 4.0;
+/// How many readings of the clock, of 24 ns there, a record with its exact time costs in a thread that goes on; how many at an end of a wait, by what
+/// less a broker and a web server took while wait points did nothing; and how many where the VM tells of it (docs/BUDGET.md, "Waits").
+const TIMED: f64 = 2.0;
+const WAIT: f64 = 3.5;
+const EVENT: f64 = 15.0;
 
 /// Nanoseconds of processor time that a record costs a program.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +23,18 @@ pub(crate) struct Cost {
     pub(crate) plain: f64,
     /// With its exact time.
     pub(crate) timed: f64,
+    /// The same of a thread that waits: before and after, others have run.
+    pub(crate) wait: f64,
+    /// Of a wait that the VM tells of by an event.
+    pub(crate) event: f64,
 }
 
 impl Cost {
     /// On this machine, now.
     pub(crate) fn measured() -> Cost {
         // A clock too coarse for the measurement must not make records free.
-        Cost { plain: trace_point().max(1e-3), timed: timed() }
+        let (plain, clock) = (trace_point().max(1e-3), reading());
+        Cost { plain, timed: TIMED * clock, wait: WAIT * clock, event: EVENT * clock }
     }
 }
 
@@ -35,8 +45,8 @@ fn trace_point() -> f64 {
     IN_PROGRAMS * bursts.min_by(f64::total_cmp).unwrap_or(1.0)
 }
 
-/// A record with its exact time: to leave compiled code takes about as long as to read the clock does.
-fn timed() -> f64 {
+/// A reading of the clock.
+fn reading() -> f64 {
     const READS: u32 = 64;
     let burst = || {
         let begun = crate::clock::now();
@@ -45,7 +55,7 @@ fn timed() -> f64 {
         }
         crate::clock::now().since(begun).0 as f64 / f64::from(READS)
     };
-    2.0 * (0..8).map(|_| burst()).min_by(f64::total_cmp).unwrap_or(25.0)
+    (0..8).map(|_| burst()).min_by(f64::total_cmp).unwrap_or(25.0)
 }
 
 /// The operations of trace points, as often as a page has room for them; nanoseconds of one.

@@ -75,12 +75,26 @@ pub(crate) struct Governor {
     /// What records cost; none without a budget.
     cost: Option<Cost>,
     decided: RwLock<Decided>,
-    /// The class of each method that may be dropped, by the hash of its name; 0 for all others.
-    class_of: Mutex<Vec<u64>>,
+    /// By a method's id.
+    traced_as: Mutex<Vec<TracedAs>>,
     recalled: Mutex<Recalled>,
     pub(crate) waiting: Waiting,
     pub(crate) compiled: Compiled,
     told: Mutex<Told>,
+}
+
+/// Why a method is traced.
+#[derive(Clone, Copy, Default)]
+enum TracedAs {
+    /// Watched: it is never dropped.
+    #[default]
+    Watched,
+    /// A wait point, which is never dropped.
+    Wait,
+    /// A wait that the VM tells of by events.
+    Event,
+    /// It may be dropped. Told by the hash of its class's name.
+    Droppable(u64),
 }
 
 /// What classes are rewritten by.
@@ -130,7 +144,7 @@ impl Governor {
             place,
             cost,
             decided: RwLock::default(),
-            class_of: Mutex::default(),
+            traced_as: Mutex::default(),
             recalled: Mutex::default(),
             told: Mutex::default(),
         }
@@ -187,25 +201,42 @@ impl Governor {
 
     /// These methods of a class, told by the hash of its name, may be dropped.
     pub(crate) fn may_drop(&self, methods: &[MethodId], class: u64) {
-        let mut class_of = self.class_of.lock().unwrap_or_else(|e| e.into_inner());
-        for id in methods {
-            let at = id.0 as usize;
-            if at >= class_of.len() {
-                class_of.resize(at + 1, 0);
-            }
-            class_of[at] = class;
+        self.are(methods, TracedAs::Droppable(class));
+    }
+
+    /// These methods are wait points.
+    pub(crate) fn are_waits(&self, methods: &[MethodId]) {
+        self.are(methods, TracedAs::Wait);
+    }
+
+    /// The VM tells of this wait by events. Never waits: it may count as if it were watched.
+    pub(crate) fn told_by_event(&self, id: MethodId) {
+        if let Ok(mut all) = self.traced_as.try_lock() {
+            set(&mut all, id, TracedAs::Event);
         }
+    }
+
+    fn are(&self, methods: &[MethodId], traced_as: TracedAs) {
+        let mut all = self.traced_as.lock().unwrap_or_else(|e| e.into_inner());
+        methods.iter().for_each(|id| set(&mut all, *id, traced_as));
+    }
+
+    fn traced_as(&self, id: MethodId) -> TracedAs {
+        let all = self.traced_as.lock().unwrap_or_else(|e| e.into_inner());
+        all.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     /// The class of a method, if that may be dropped.
     fn class_of(&self, id: MethodId) -> Option<u64> {
-        let class_of = self.class_of.lock().unwrap_or_else(|e| e.into_inner());
-        class_of.get(id.0 as usize).copied().filter(|&class| class != 0)
+        match self.traced_as(id) {
+            TracedAs::Droppable(class) => Some(class),
+            _ => None,
+        }
     }
 
     /// Lets go of what is known of methods: nothing is governed any more.
     pub(crate) fn forget(&self) {
-        *self.class_of.lock().unwrap_or_else(|e| e.into_inner()) = Vec::new();
+        *self.traced_as.lock().unwrap_or_else(|e| e.into_inner()) = Vec::new();
         self.decided_mut().precise = FxHashSet::default();
         *self.recalled.lock().unwrap_or_else(|e| e.into_inner()) = Recalled::default();
         self.waiting.forget();
@@ -284,6 +315,14 @@ impl Governor {
         let next_part = knows_libraries.then(|| self.learned.next_part());
         learned::write(place, &self.learned.with(learned, |key| come_to.contains(key)), next_part)
     }
+}
+
+fn set(all: &mut Vec<TracedAs>, id: MethodId, traced_as: TracedAs) {
+    let at = id.0 as usize;
+    if at >= all.len() {
+        all.resize(at + 1, TracedAs::default());
+    }
+    all[at] = traced_as;
 }
 
 /// What is to be kept of methods that have names, in the same order, with how fast they were recorded.
@@ -382,10 +421,14 @@ impl Rounds {
         let mut sample = self.looks.take(&agent.region, now);
         self.averages.add(&sample.methods, span.0 as f64 / 1e9, busy.since(self.busy).0 as f64 / 1e9);
         {
-            // What may not be dropped, waits above all, has exact times as well.
             let precise = &agent.governor.decided().precise;
-            let has_times = |id| precise.contains(&id) || agent.governor.class_of(id).is_none();
-            sample.weigh(|id| if has_times(id) { self.cost.timed / self.cost.plain } else { 1.0 });
+            let cost = |id| match agent.governor.traced_as(id) {
+                TracedAs::Droppable(_) if !precise.contains(&id) => self.cost.plain,
+                TracedAs::Droppable(_) | TracedAs::Watched => self.cost.timed,
+                TracedAs::Wait => self.cost.wait,
+                TracedAs::Event => self.cost.event,
+            };
+            sample.weigh(|id| cost(id) / self.cost.plain);
         }
         let called = sample.methods.iter().filter(|r| r.per_second >= OFTEN).map(|r| r.id).collect();
         self.held.retain(|_, since| now.since(*since) < HELD);
@@ -500,8 +543,9 @@ impl Rounds {
             (None, None) => return None,
         };
         Some(format!(
-            "{why}, of a budget of {percent} %, although {} methods are dropped",
-            self.chooser.dropped().count()
+            "{why}, of a budget of {percent} %, although {} methods are dropped; what cannot be, waits above all, costs {:.1} %",
+            self.chooser.dropped().count(),
+            self.chooser.fixed() * 100.0
         ))
     }
 
