@@ -69,7 +69,7 @@ pub(crate) struct Chooser {
     past: FxHashMap<MethodId, Past>,
     /// What tracing costs, smoothed over about a second; share of the program's processor time.
     cost: f64,
-    /// What of it cannot be dropped: waits and watched methods.
+    /// What of it cannot be dropped: waits and watched methods, and what could not be changed just now.
     fixed: f64,
     /// By how many budgets it was above the budget and for how long, budgets times seconds.
     over: f64,
@@ -159,7 +159,8 @@ impl Chooser {
     pub(crate) fn decide(&mut self, sample: &Sample, record: f64, cpu: f64, now: Nanos) -> Option<Decision> {
         let share = |per_second: f64| per_second * record / 1e9 / cpu.max(1e-3);
         let cost = share(sample.per_second);
-        let fixed = cost - share(sample.methods.iter().map(|rate| rate.per_second).sum());
+        let droppable = share(sample.methods.iter().map(|rate| rate.per_second).sum());
+        let fixed = cost - droppable;
         // About the last second: a decision on a moment would be one on noise.
         let is_new = self.changed.is_some_and(|at| now.since(at) < Nanos(1_000_000_000));
         let newest = if is_new || cost > 2.0 * self.cost { 1.0 } else { 0.25 };
@@ -176,7 +177,8 @@ impl Chooser {
         let is_young = self.is_young(now);
         let is_dear = if is_young { self.cost > HIGH_AT_FIRST * self.budget } else { self.over > OVER };
         let decision = if is_dear && sample.per_second > FEWEST_RECORDS {
-            self.costliest(sample, share, now)
+            let low = if is_young { LOW_AT_FIRST } else { LOW };
+            Self::costliest(sample, share, droppable, self.room(low, fixed))
         } else {
             self.cooled(share, now)
         };
@@ -208,15 +210,12 @@ impl Chooser {
         (all * self.budget - fixed).max(all.min(LOW_AT_FIRST) * self.budget)
     }
 
-    /// The costliest methods, until the rest costs little enough.
-    fn costliest(&self, sample: &Sample, share: impl Fn(f64) -> f64, now: Nanos) -> Decision {
+    /// The costliest of the methods, which cost `left` together, until the rest costs no more than `enough`.
+    fn costliest(sample: &Sample, share: impl Fn(f64) -> f64, mut left: f64, enough: f64) -> Decision {
         let mut methods: Vec<&Rate> = sample.methods.iter().collect();
         // Of two that cost the same, a leaf tells less: its time is its caller's.
         let weight = |rate: &Rate| rate.per_second * (0.5 + 0.5 * rate.leaf);
         methods.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-        let mut left = share(methods.iter().map(|rate| rate.per_second).sum());
-        let low = if self.is_young(now) { LOW_AT_FIRST } else { LOW };
-        let enough = self.room(low, share(sample.per_second) - left);
         let mut dropped = Vec::new();
         for rate in methods {
             if left <= enough {
@@ -239,17 +238,18 @@ impl Chooser {
                 .saturating_mul(factor);
             p.since.is_some_and(|at| now.since(at).0 >= least)
         };
-        let now_traced = self.cost - self.fixed;
-        // Above this nothing comes back; what does may take all up to what `most` says.
-        let has_room = self.cost < self.budget && now_traced < self.room(LOW, self.fixed);
-        let most = |p: &Past| if p.times < KNOWN { (LOW + HIGH_AT_FIRST) / 2.0 } else { PLAIN };
-        let room = |p: &Past| self.room(most(p), self.fixed);
-        let may_come = |p: &Past| has_room && cooled(p, 1) && now_traced < room(p);
+        let mut all = self.cost - self.fixed;
+        if self.cost >= self.budget || all >= self.room(LOW, self.fixed) {
+            return Decision::default();
+        }
+        // What comes back may take more than the rest may cost before.
+        let share_of = |p: &Past| if p.times < KNOWN { (LOW + HIGH_AT_FIRST) / 2.0 } else { PLAIN };
+        let room = |p: &Past| self.room(share_of(p), self.fixed);
+        let may_come = |p: &Past| cooled(p, 1) && all < room(p);
         let mut candidates: Vec<(MethodId, Past)> =
             self.past.iter().filter(|(_, p)| may_come(p)).map(|(id, p)| (*id, *p)).collect();
         candidates.sort_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second));
         let most = (self.saved / EACH) as usize;
-        let mut all = now_traced;
         let mut restore = Vec::new();
         for (id, past) in candidates {
             if restore.len() == most {

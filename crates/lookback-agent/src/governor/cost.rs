@@ -10,9 +10,10 @@ use std::ptr::{read_volatile, write_volatile};
 /// How much more processor time a program takes for a record than these operations alone: on a Xeon they took 0.7 ns, and
 /// 2.7 ns compiled into Hubble's Listing 1.
 const IN_PROGRAMS: f64 = 4.0;
-/// How many readings of the clock, of 24 ns there, a record with its exact time costs in a thread that goes on; how many at an end of a wait, by what
-/// less a broker and a web server took while wait points did nothing; and how many where the VM tells of it (docs/BUDGET.md, "Waits").
+/// How many readings of the clock a record with its exact time costs: to leave compiled code takes about as long as one.
 const TIMED: f64 = 2.0;
+/// The same at an end of a wait, by what less a broker and a web server took while wait points did nothing, and where the VM
+/// tells of it (docs/BUDGET.md, "What a wait counts").
 const WAIT: f64 = 3.5;
 const EVENT: f64 = 15.0;
 
